@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -81,11 +81,32 @@ class Layer:
             return t("outside the layers", "各层之外")
         return f"{self.name} ({self.kind})" if self.name else self.kind
 
+    @property
+    def interval_ms(self) -> tuple[float, float]:
+        """95 % interval of its median; twice the time where the rounds carry none."""
+        return _ends(self.samples_ms, self.time_ms)
+
+    @property
+    def share_interval(self) -> tuple[float, float]:
+        """Least time / time at both ends of the interval."""
+        low, high = self.interval_ms
+        return self.least_ms / max(high, TINY), self.least_ms / max(low, TINY)
+
+    def part_of(self, layers: Sequence[Layer]) -> tuple[float, float, float]:
+        """Its time / that of `layers`, and the 95 % interval of it round by round: what slows down a whole round cancels out."""
+        every_ms, rounds_ms = sum(layer.time_ms for layer in layers), _rounds_ms(layers)
+        part = self.time_ms / max(every_ms, TINY)
+        if len(self.samples_ms) != len(rounds_ms):
+            rounds_ms = tuple(every_ms - self.time_ms + mine for mine in self.samples_ms)
+        parts = [mine / max(every, TINY) for mine, every in zip(self.samples_ms, rounds_ms, strict=True)]
+        low, high = _ends(parts, part)
+        return part, min(low, part), max(high, part)
+
     def row(self) -> dict[str, Any]:
         """The layer as plain data."""
-        these, sure, seconds = Alike((self,)), enough(len(self.samples_ms)), max(self.time_ms * 1e-3, TINY)
-        low, high = these.interval_ms if sure else (None, None)
-        share_low, share_high = these.share_interval if sure and self.least_ms else (None, None)
+        sure, seconds = enough(len(self.samples_ms)), max(self.time_ms * 1e-3, TINY)
+        low, high = self.interval_ms if sure else (None, None)
+        share_low, share_high = self.share_interval if sure and self.least_ms else (None, None)
         return {
             "layer": self.name,
             "kind": self.kind,
@@ -110,66 +131,17 @@ class Layer:
         }
 
 
-@dataclass(frozen=True)
-class Alike:
-    """Layers taken together, in the order they ran; those of `alike` have one class, shape and amount of work."""
-
-    layers: tuple[Layer, ...]
-
-    @property
-    def first(self) -> Layer:
-        return self.layers[0]
-
-    @cached_property
-    def time_ms(self) -> float:
-        """Time of all of them in one forward: the sum of their medians."""
-        return sum(layer.time_ms for layer in self.layers)
-
-    @cached_property
-    def rounds_ms(self) -> tuple[float, ...]:
-        """The time of all of them in each round, in ms; what was timed in other rounds than most counts with its median."""
-        most = max(len(layer.samples_ms) for layer in self.layers)
-        columns = [x.samples_ms if len(x.samples_ms) == most else (x.time_ms,) * most for x in self.layers]
-        return tuple(map(sum, zip(*columns, strict=True)))
-
-    @property
-    def interval_ms(self) -> tuple[float, float]:
-        """95 % interval of its median; twice the time where the rounds carry none."""
-        return _ends(self.rounds_ms, self.time_ms)
-
-    def part_of(self, other: Alike) -> tuple[float, float, float]:
-        """Its time / the other's, and the 95 % interval of that ratio round by round: what slows down a whole round cancels out."""
-        part, its = self.time_ms / max(other.time_ms, TINY), other.rounds_ms
-        if len(self.rounds_ms) != len(its):
-            its = tuple(other.time_ms - self.time_ms + mine for mine in self.rounds_ms)
-        low, high = _ends([mine / max(all_, TINY) for mine, all_ in zip(self.rounds_ms, its, strict=True)], part)
-        return part, min(low, part), max(high, part)
-
-    @property
-    def least_ms(self) -> float:
-        """The shortest time the roof allows all of them, in ms."""
-        return sum(layer.least_ms for layer in self.layers)
-
-    @property
-    def share_interval(self) -> tuple[float, float]:
-        """Least time / time at both ends of the interval."""
-        low, high = self.interval_ms
-        return self.least_ms / max(high, TINY), self.least_ms / max(low, TINY)
+def _rounds_ms(layers: Sequence[Layer]) -> tuple[float, ...]:
+    """The time of all of them in each round, in ms; what was timed in other rounds than most counts with its median."""
+    most = max(len(layer.samples_ms) for layer in layers)
+    columns = [x.samples_ms if len(x.samples_ms) == most else (x.time_ms,) * most for x in layers]
+    return tuple(map(sum, zip(*columns, strict=True)))
 
 
 def _ends(values: Sequence[float], value: float) -> tuple[float, float]:
     """The ends of the 95 % interval of the median of `values`; twice `value` where they carry none."""
     found = interval_or_none(values)
     return (found.low, found.high) if found else (value, value)
-
-
-def alike(layers: Iterable[Layer]) -> list[Alike]:
-    """The layers in groups of equal class, shape, work, traffic and calls, those that take longest first."""
-    groups: dict[tuple[Any, ...], list[Layer]] = {}
-    for layer in layers:
-        own = layer.shape or layer.name  # of unknown shape: alike with none
-        groups.setdefault((layer.kind, own, layer.flops, layer.moved, layer.calls, layer.bound), []).append(layer)
-    return sorted((Alike(tuple(group)) for group in groups.values()), key=lambda group: -group.time_ms)
 
 
 def by_bound(layers: Sequence[Layer]) -> dict[str, float]:

@@ -8,12 +8,12 @@ from typing import Any
 from course.core.i18n import t
 from course.core.units import scaled
 from course.figures.wrap import Sentence, wrap
-from course.roofline.layer import OUTSIDE, TINY, Alike, Layer, alike, by_bound
+from course.roofline.layer import OUTSIDE, TINY, Layer, by_bound
 from course.roofline.roof import Peaks
 from course.roofline.words import bound_word, percent
 
 NAMED = 6
-"""How many groups of layers, the slowest first, are written by name."""
+"""How many layers, the slowest first, are written by name."""
 LARGEST = 500.0
 """Area of the point of a layer that takes all the time, in points squared."""
 PLACES = [(across, up) for far in range(12, 100, 12) for up in (far, -far) for across in (0, 2 * far, -2 * far)]
@@ -26,12 +26,12 @@ def draw(
     title: Sentence,
     ax: Any = None,
     *,
-    named: Alike | None = None,
+    named: Layer | None = None,
     dark: bool | None = None,
 ) -> Any:
     """Log-log: FLOP/s against FLOPs per byte, the two roofs, the layers as marks whose area grows with their time.
 
-    What has no FLOPs, or no known traffic, has no place here: the legend says what part of the time it takes. named: layers whose name
+    What has no FLOPs, or no known traffic, has no place here: the legend says what part of the time it takes. named: a layer whose name
     must be shown. Without `ax` a figure of its own, light or dark as the settings are (or as `dark` says). Returns the Axes.
     """
     if ax is None:
@@ -94,7 +94,7 @@ def _points(ax: Any, shown: Sequence[Layer], every: Sequence[Layer]) -> None:
         ax.plot([], [], linestyle="", label=label)
 
 
-def _names(ax: Any, shown: Sequence[Layer], along: Sequence[tuple[float, float]], named: Alike | None) -> None:
+def _names(ax: Any, shown: Sequence[Layer], along: Sequence[tuple[float, float]], named: Layer | None) -> None:
     """Names of the slowest layers, each at the nearest place where it covers no name, no point and no roof."""
     from matplotlib.transforms import Bbox
 
@@ -104,12 +104,10 @@ def _names(ax: Any, shown: Sequence[Layer], along: Sequence[tuple[float, float]]
     spots = ax.transData.transform([(layer.intensity, layer.flops_per_s) for layer in shown] + list(along))
     taken = [Bbox.from_extents(x - 4, y - 4, x + 4, y + 4) for x, y in spots]
     line = {"arrowstyle": "-", "linewidth": 0.6, "color": guide(), "shrinkA": 0}
-    groups = alike(shown)
-    must = [group for group in groups if named is not None and group.first.name == named.first.name]
+    slowest = sorted(shown, key=lambda layer: -layer.time_ms)[:NAMED]
     look = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 8, "zorder": 4}
-    for group in [*must, *(group for group in groups[:NAMED] if group not in must)]:
-        more, first = len(group.layers) - 1, group.first
-        name, spot = (first.name or first.kind) + (f" +{more}" if more else ""), (first.intensity, first.flops_per_s)
+    for layer in [*(one for one in shown if one is named), *(one for one in slowest if one is not named)]:
+        name, spot = layer.name or layer.kind, (layer.intensity, layer.flops_per_s)
         for away in PLACES:
             text = ax.annotate(name, spot, away, **look)
             box = text.get_window_extent()

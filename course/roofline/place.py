@@ -19,7 +19,7 @@ from course.core.generators import generators_preserved
 from course.core.i18n import t
 from course.flops import CountError, FlopCount, count
 from course.roofline import hooks, inside
-from course.roofline.layer import OUTSIDE, TINY, Alike, Layer
+from course.roofline.layer import OUTSIDE, TINY, Layer
 from course.roofline.machine import wait
 from course.roofline.peaks import QUIET, kept_peaks, precision
 from course.roofline.replay import Call, Capture, Unit, floor, sweep, timed_round
@@ -27,7 +27,7 @@ from course.roofline.result import Roofline
 from course.roofline.roof import Peaks
 from course.roofline.tensors import copied, tensors
 from course.roofline.validation import checked, where
-from course.roofline.words import RooflineError, is_out_of_memory, reason, too_little_memory
+from course.roofline.words import RooflineError, reason
 from course.timing import enough
 from course.timing.deadline import out_of_time
 from course.timing.stats import FEWEST_ROUNDS, median_interval
@@ -106,10 +106,9 @@ class _Run:
         self.floor = [] if self.kind == "cuda" else floor(device)
 
     def _counted(self) -> FlopCount:
-        """The count; the keyword is passed on only where it is wanted, for a forward may have one of that name."""
-        (inputs, kwargs), more = self.whole.arguments, {"training": True} if self.whole.step else {}
+        inputs, kwargs = self.whole.arguments
         with self._settings(), hooks.none_of_all_modules():
-            return count(self.whole.forward, *inputs, **more, **kwargs)
+            return count(self.whole.forward, *inputs, training=self.whole.step, **kwargs)
 
     def measure(self) -> None:
         """Profile the whole, then time the layers one by one in rounds; on a GPU the kernels in the profile are their time."""
@@ -177,7 +176,7 @@ class _Run:
             try:
                 timed_round([*calls, *self.floor], self.device, empty)
             except Exception as error:
-                if self.rounds or self.alone or is_out_of_memory(error):
+                if self.rounds or self.alone:
                     raise
                 self.why, calls = reason(error), []
             self.rounds += 1
@@ -285,8 +284,6 @@ class _Run:
         try:
             yield
         except Exception as error:
-            if is_out_of_memory(error):
-                raise too_little_memory(self.device) from error
             raise RooflineError(said(reason(error))) from error
 
 
@@ -325,14 +322,16 @@ def _copied_model(model: nn.Module) -> nn.Module:
 
 def _raised(roof: Peaks, layers: Sequence[Layer]) -> tuple[Peaks, list[str]]:
     """The roof lifted to the fastest layers, as far as even the slow end of their interval shows it; and a sentence."""
-    higher = roof
+    higher, names = roof, list[str]()
     for layer in layers:
         if enough(len(layer.samples_ms)) and layer.time_ms > 0:
-            slow_s = max(Alike((layer,)).interval_ms[1] * 1e-3, TINY)
-            higher = higher.raised(layer.flops / slow_s, layer.moved / slow_s, layer.label, layer.kind)
-    names = " / ".join(dict.fromkeys((higher.work_by, higher.traffic_by)))
+            slow_s = max(layer.interval_ms[1] * 1e-3, TINY)
+            lifted = higher.raised(layer.flops / slow_s, layer.moved / slow_s, layer.kind)
+            names += [layer.label] * (lifted != higher)
+            higher = lifted
+    listed = ", ".join(names)
     note = t(
-        f"A layer was faster than the probes: the roof is raised to it ({names}).",
-        f"有的层比探测还快：屋顶已抬到那里（{names}）。",
+        f"A layer was faster than the probes: the roof is raised to it ({listed}).",
+        f"有的层比探测还快：屋顶已抬到那里（{listed}）。",
     )
-    return higher, [note] if higher is not roof else []
+    return higher, [note] * bool(names)

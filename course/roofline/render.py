@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from course.core.i18n import t
 from course.core.tables import as_html, as_text
 from course.core.units import format_ms, scaled
-from course.roofline.layer import OUTSIDE, TINY, Alike, Layer
+from course.roofline.layer import OUTSIDE, TINY, Layer
 from course.roofline.words import RooflineError, between, bound_word, percent
 from course.timing import enough
 
@@ -25,8 +25,8 @@ def _header() -> list[str]:
 
 def _line(name: str, layer: Layer, every: Sequence[Layer]) -> list[str]:
     """A line of the table; `every`: those whose time is 100 %."""
-    this, sure, known = Alike((layer,)), enough(len(layer.samples_ms)), layer.name != OUTSIDE
-    share, low, high = this.part_of(Alike(tuple(every)))
+    sure, known = enough(len(layer.samples_ms)), layer.name != OUTSIDE
+    share, low, high = layer.part_of(every)
     return [
         name,
         layer.shape.rpartition(" -> ")[2],
@@ -38,7 +38,7 @@ def _line(name: str, layer: Layer, every: Sequence[Layer]) -> list[str]:
         between(low, high) if sure else "–",
         bound_word(layer.bound) if known else "–",
         percent(layer.least_ms / max(layer.time_ms, TINY)) if layer.least_ms else "–",
-        between(*this.share_interval) if sure and layer.least_ms else "–",
+        between(*layer.share_interval) if sure and layer.least_ms else "–",
     ]
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from course.core.i18n import Text, both, pick, t
 from course.core.units import format_ms
 from course.roofline import render
-from course.roofline.layer import TINY, Alike, Layer, alike, by_bound
+from course.roofline.layer import TINY, Layer, by_bound
 from course.roofline.roof import Peaks
 from course.roofline.words import between, bound_word, percent
 from course.timing import enough
@@ -86,7 +85,7 @@ class Roofline:
         layer, kind, shape, params, calls, flops, bytes, flops_per_byte, time_ms with low_ms and high_ms (95 %), share_of_time with
         share_of_time_low and share_of_time_high, bound, share_of_roof with share_low and share_high, and more.
         """
-        parts = [(1.0, 1.0, 1.0), *(Alike((layer,)).part_of(Alike(self.layers)) for layer in self.layers)]
+        parts = [(1.0, 1.0, 1.0), *(layer.part_of(self.layers) for layer in self.layers)]
         return [
             layer.row() | {"share_of_time": part, "share_of_time_low": low, "share_of_time_high": high}
             for layer, (part, low, high) in zip((self.whole, *self.layers), parts, strict=True)
@@ -96,62 +95,49 @@ class Roofline:
         """The table as text. order: "run" (as the layers ran) or "time" (the longest first). Raises RooflineError for another order."""
         return render.table(self.whole, self.layers, order)
 
-    @cached_property
-    def groups(self) -> list[Alike]:
-        """The layers in groups of equal ones (`Alike`); those that take longest come first."""
-        return alike(self.points)
-
     @property
-    def named(self) -> Alike | None:
-        """The layers that take longest, where the intervals leave no doubt which they are; else None."""
-        first, second = [*self.groups, None][:2]
+    def named(self) -> Layer | None:
+        """The layer that takes longest, where the intervals leave no doubt which it is; else None."""
+        first, second = [*sorted(self.points, key=lambda layer: -layer.time_ms), None][:2]
         if second is None:
             return first
-        clear = enough(max(len(first.rounds_ms), len(second.rounds_ms))) and first.part_of(second)[1] > CLEAR
-        return first if clear and first.part_of(Alike(self.layers))[0] >= LARGE else None
+        clear = enough(max(len(first.samples_ms), len(second.samples_ms))) and first.part_of([second])[1] > CLEAR
+        return first if clear and first.part_of(self.layers)[0] >= LARGE else None
 
     def sentence(self) -> str:
-        """Where the time goes: to one layer (and those like it) if that is beyond doubt, else to which limit."""
-        group = self.named
+        """Where the time goes: to one layer if that is beyond doubt, else to which limit."""
+        layer = self.named
         if not self.layers:
-            return self._reach(self.whole.label, self.groups[0])
-        if group is None:
+            return self._reach(self.whole.label, self.whole)
+        if layer is None:
             parts = [(bound_word(bound), percent(part)) for bound, part in by_bound(self.layers).items()]
             english = ", ".join(f"{part} is limited by {word}" for word, part in parts)
             chinese = "，".join(f"{part} 受限于{word}" for word, part in parts)
             return t(f"No layer stands out. Of the time {english}.", f"没有哪一层特别突出。耗时中，{chinese}。")
-        _, low, high = group.part_of(Alike(self.layers))
-        if group.first.bound == "outside":
+        _, low, high = layer.part_of(self.layers)
+        part, who = between(low, high), layer.label
+        if layer.bound == "outside":
             return t(
-                f"{between(low, high)} of the time is spent outside the layers: in functions that the forward calls, or in Python.",
-                f"{between(low, high)} 的时间花在各层之外：forward 自己调用的函数，或者 Python 本身。",
+                f"{part} of the time is spent outside the layers: in functions that the forward calls, or in Python.",
+                f"{part} 的时间花在各层之外：forward 自己调用的函数，或者 Python 本身。",
             )
-        more = len(group.layers) - 1
-        who = group.first.label + (t(f" and {more} like it", f" 及其余 {more} 个同样的层") if more else "")
-        takes = t(
-            f"{who} take{'s' * (not more)} {between(low, high)} of the time and",
-            f"{who}{'' if more else ' '}占耗时的 {between(low, high)}，",
-        )
-        return self._reach(takes, group)
+        return self._reach(t(f"{who} takes {part} of the time and", f"{who} 占耗时的 {part}，"), layer)
 
-    def _reach(self, who: str, group: Alike) -> str:
+    def _reach(self, who: str, layer: Layer) -> str:
         """`who`, and how near to its roof it is."""
-        one, word, share = len(group.layers) == 1, bound_word(group.first.bound), between(*group.share_interval)
-        if group.first.bound == "overhead":
-            part = percent(min(sum(layer.overhead_ms for layer in group.layers) / max(group.time_ms, TINY), 1.0))
+        word, share = bound_word(layer.bound), between(*layer.share_interval)
+        if layer.bound == "overhead":
+            part = percent(min(layer.overhead_ms / max(layer.time_ms, TINY), 1.0))
             return t(
-                f"{who} {'is' if one else 'are'} limited by overhead: issuing the calls is {part} of it.",
+                f"{who} is limited by overhead: issuing the calls is {part} of it.",
                 f"{who}受限于调用开销：发出调用就占了其中的 {part}。",
             )
-        if not group.least_ms:
-            return t(f"{who} {'has' if one else 'have'} neither FLOPs nor traffic.", f"{who}既没有 FLOPs，也没有访存。")
-        return t(
-            f"{who} reach{'es' * one} {share} of {'its' if one else 'their'} {word} roof.",
-            f"{who}达到{word}屋顶的 {share}。",
-        )
+        if not layer.least_ms:
+            return t(f"{who} has neither FLOPs nor traffic.", f"{who}既没有 FLOPs，也没有访存。")
+        return t(f"{who} reaches {share} of its {word} roof.", f"{who}达到{word}屋顶的 {share}。")
 
     def try_first(self) -> str:
-        """The one thing to try first: on a GPU for the whole; else for the layers that take longest, or where none stands out, for the
+        """The one thing to try first: on a GPU for the whole; else for the layer that takes longest, or where none stands out, for the
         longest of those with the limit that takes most of the time."""
         why, what = self._for_whole() or self._for_layers()
         return pick(both(f"Try first ({why['en']}): {what['en']}.", f"先试这个（{why['zh']}）：{what['zh']}。"))
@@ -171,13 +157,13 @@ class Roofline:
         return None
 
     def _for_layers(self) -> tuple[Text, Text]:
-        """The layers that take longest, and what to do about their limit."""
+        """The layer that takes longest, and what to do about its limit."""
         most = next(iter(by_bound(self.points)))
-        longest = self.named or next(group for group in self.groups if group.first.bound == most)
-        layer = longest.first
+        limited = [layer for layer in self.points if layer.bound == most]
+        layer = self.named or max(limited, key=lambda layer: layer.time_ms)
         of_bound = {"overhead": OVERHEAD, "outside": OUTSIDE}
         otherwise = MOVES if not layer.flops else LAYOUT if "Conv" in layer.kind else SIZE
-        near = longest.share_interval[0] >= NEAR_THE_ROOF
+        near = layer.share_interval[0] >= NEAR_THE_ROOF
         return both(layer.label, layer.label), of_bound.get(layer.bound, NEAR if near else otherwise)
 
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
@@ -189,7 +175,7 @@ class Roofline:
     def remarks(self) -> tuple[str, ...]:
         """What to know when reading the shares: where the numbers come from, what is out of the ordinary."""
         lines = [self.peaks.sentence(), *self.peaks.notes, self._how()]
-        if any(Alike((layer,)).share_interval[0] > 1 for layer in (self.whole, *self.layers)):
+        if any(layer.share_interval[0] > 1 for layer in (self.whole, *self.layers)):
             lines.append(
                 t(
                     "Over 100 %: part of the data came from a cache, which is faster than memory; or the layer's algorithm does less "

@@ -10,7 +10,7 @@ from course.core.units import scaled
 
 PRODUCTS = ("Linear", "Bilinear", "MultiheadAttention", "RNN", "LSTM", "GRU")
 """Classes of layers whose work is matrix products."""
-ROW = "flops_per_s bytes_per_s ridge dtype device threads precision created work_by traffic_by".split()
+ROW = "flops_per_s bytes_per_s ridge dtype device threads precision created".split()
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,7 @@ class Peaks:
     flops_per_s: FLOP/s of the best probe. products_per_s, convolutions_per_s: of the best matrix product and the best convolution,
     which may differ widely (0.0 where unknown); a layer is held against its own. bytes_per_s: bytes/s of the best memory stream.
     dtype: "float32" and the like. threads: CPU threads in force. machine: the passport (course.core.machine). created: UTC, ISO 8601.
-    precision: that of float32 in force, for products and for convolutions (a float32 peak depends on it). work_by, traffic_by: which
-    probe, or layer, showed the two peaks ("" where unknown). notes: sentences.
+    precision: that of float32 in force, for products and for convolutions (a float32 peak depends on it). notes: sentences.
     """
 
     flops_per_s: float
@@ -32,8 +31,6 @@ class Peaks:
     machine: dict[str, Any]
     created: str
     precision: str = ""
-    work_by: str = ""
-    traffic_by: str = ""
     notes: tuple[str, ...] = ()
     products_per_s: float = 0.0
     convolutions_per_s: float = 0.0
@@ -56,31 +53,25 @@ class Peaks:
         """The shortest time in seconds the roof allows for this much work and this many bytes."""
         return max(flops / self.flops_per_s, moved / self.bytes_per_s)
 
-    def raised(self, flops_per_s: float, bytes_per_s: float, by: str, kind: str) -> Peaks:
-        """These peaks, those raised that are below the rates which the layer `by` of class `kind` reached."""
-        higher = self
-        if 0.0 < getattr(self, _own(kind)) < flops_per_s:
-            higher = replace(higher, **{_own(kind): flops_per_s})
-        if flops_per_s > self.flops_per_s:
-            higher = replace(higher, flops_per_s=flops_per_s, work_by=by)
-        if bytes_per_s > self.bytes_per_s:
-            higher = replace(higher, bytes_per_s=bytes_per_s, traffic_by=by)
-        return higher
+    def raised(self, flops_per_s: float, bytes_per_s: float, kind: str) -> Peaks:
+        """These peaks, those raised that are below the rates which a layer of class `kind` reached."""
+        own = {_own(kind): flops_per_s} if 0.0 < getattr(self, _own(kind)) < flops_per_s else {}
+        rates = {"flops_per_s": flops_per_s, "bytes_per_s": bytes_per_s}
+        return replace(self, **own | {name: rate for name, rate in rates.items() if rate > getattr(self, name)})
 
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row of plain data."""
         return [{key: getattr(self, key) for key in ROW}]
 
     def sentence(self) -> str:
-        """Both peaks, what showed them, the ridge and where and when they were measured."""
+        """Both peaks, the ridge and where and when they were measured."""
         work, traffic = scaled(self.flops_per_s, "FLOP/s"), scaled(self.bytes_per_s, "B/s")
-        by_work, by_traffic = (t(f" ({by})", f"（{by}）") if by else "" for by in (self.work_by, self.traffic_by))
         threads = t(f", {self.threads} CPU thread{'s' * (self.threads != 1)}", f"，{self.threads} 个 CPU 线程")
         where, day = self.device + (threads if self.device == "cpu" else ""), self.created[:10]
         return t(
-            f"Measured peak on {where}: {work} in {self.dtype}{by_work}, {traffic}{by_traffic}; "
+            f"Measured peak on {where}: {work} in {self.dtype}, {traffic}; "
             f"the ridge is at {self.ridge:.1f} FLOPs a byte (measured {day}).",
-            f"实测峰值（{where}）：{self.dtype} 为 {work}{by_work}，访存为 {traffic}{by_traffic}；"
+            f"实测峰值（{where}）：{self.dtype} 为 {work}，访存为 {traffic}；"
             f"拐点在每字节 {self.ridge:.1f} FLOPs（测于 {day}）。",
         )
 

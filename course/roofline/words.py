@@ -18,22 +18,6 @@ def reason(error: BaseException) -> str:
     return type(error).__name__ + (f": {lines[0][:300].rstrip('.')}" if lines else "")
 
 
-def too_little_memory(device: str) -> RooflineError:
-    """The error for memory that is too small for the measurement."""
-    return RooflineError(
-        t(
-            f"Too little free memory on {device}. Close what you do not need, restart other kernels, or use a smaller batch.",
-            f"{device} 上的空闲内存不足。请关掉不用的程序，重启其他内核，或减小批大小。",
-        )
-    )
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether this error says that memory ran out."""
-    text = str(error).lower()
-    return isinstance(error, MemoryError) or "out of memory" in text or "allocate memory" in text
-
-
 def percent(share: float) -> str:
     """A share as a percentage with two significant figures or whole per cents."""
     return f"{share:.0%}" if share >= 0.0995 else f"{share:.1%}"

@@ -114,9 +114,9 @@ def test_a_layer_is_held_against_the_peak_of_its_own_kind():
         replace(layer(10**9, 10**6, 40.0, kind=kind), peaks=both) for kind in ("Conv2d", "Linear", "Mine")
     )
     assert [one.row()["share_of_roof"] for one in (conv, linear, other)] == pytest.approx([0.25, 0.5, 0.25])
-    raised = both.raised(60e9, 0.0, "a", "Linear")
+    raised = both.raised(60e9, 0.0, "Linear")
     assert (raised.products_per_s, raised.flops_per_s, raised.convolutions_per_s) == (60e9, 100e9, 100e9)
-    assert both.raised(120e9, 0.0, "a", "Conv2d").flops_per_s == 120e9
+    assert both.raised(120e9, 0.0, "Conv2d").flops_per_s == 120e9
 
 
 def test_quantities_have_three_figures_and_a_prefix():
@@ -148,30 +148,18 @@ def test_a_layer_is_named_only_where_the_intervals_leave_no_doubt():
     other = layer(10**9, 3 * 10**7, 15.0, "b")
     wild = (0.5, 0.5, 0.6, 0.6, 1, 1, 1, 1, 1.5, 1.5, 1.6, 1.6)
     noisy, few = replace(other, samples_ms=tuple(15.0 * x for x in wild)), replace(other, samples_ms=(15.0,) * 3)
-    assert of(clear, other).named.first is clear
+    assert of(clear, other).named is clear
     assert [of(clear, doubt).named for doubt in (close, noisy)] == [None, None]
     assert of(replace(clear, samples_ms=(20.0,) * 3), few).named is None
     waves = (1.0, 3.0, 1.0, 9.0, 1.0, 2.0, 5.0, 1.0, 2.0, 1.0, 4.0, 1.0)  # a busy machine slows both in the same rounds
     slowed = [replace(one, samples_ms=tuple(one.time_ms * wave for wave in waves)) for one in (clear, other)]
-    assert of(*slowed).named.first is slowed[0]
+    assert of(*slowed).named is slowed[0]
     small = [layer(10**9, 3 * 10**7, 18.0, f"c{at}", "Conv2d") for at in range(12)]
     assert of(clear, *small).named is None  # the longest, with 8 % of the time
     act = layer(0, 10**7, 1.0, "act", "ReLU")
     assert of(clear, close, act).sentence() == (
         "No layer stands out. Of the time 98% is limited by compute, 2.5% is limited by memory."
     )
-
-
-def test_layers_alike_are_taken_together_round_by_round():
-    def conv(name, spread=STEADY, shape="1x8 -> 1x8"):
-        return layer(10**9, 2 * 10**7, 10.0, name, "Conv2d", shape=shape, spread=spread)
-
-    found = of(conv("a"), layer(10**9, 2 * 10**7, 14.0, "big", "Conv2d", shape="1x9 -> 1x9"), conv("b", STEADY[::-1]))
-    both = found.named
-    assert [one.name for one in both.layers] == ["a", "b"] and both.time_ms == 20
-    assert both.interval_ms == (20, 20)  # what one loses in a round the other gains
-    assert found.sentence().startswith("a (Conv2d) and 1 like it take 58% to 60% of the time and reach 100%")
-    assert of(conv("a", shape=""), conv("b", shape="")).groups[0].layers[1:] == ()  # of unknown shape: alike with none
 
 
 @pytest.mark.parametrize(("code", "word"), [("en", "is spent outside the layers"), ("zh", "花在各层之外")])
@@ -280,7 +268,7 @@ def test_names_in_the_picture_cover_neither_each_other_nor_a_point():
     texts = [text for text in ax.texts if text.get_text()]
     ax.figure.draw_without_rendering()
     boxes = [mpl.text.Text.get_window_extent(text) for text in texts]  # without the lines to the points
-    assert found.named.first is big and "classifier" in [text.get_text() for text in texts] and 3 <= len(boxes) <= 7
+    assert found.named is big and "classifier" in [text.get_text() for text in texts] and 3 <= len(boxes) <= 7
     assert not any(a.overlaps(b) for at, a in enumerate(boxes) for b in boxes[:at])
     assert all(
         ax.bbox.x0 <= box.x0 < box.x1 <= ax.bbox.x1 and ax.bbox.y0 <= box.y0 < box.y1 <= ax.bbox.y1 for box in boxes
@@ -307,7 +295,6 @@ def test_peaks_are_measured_and_name_their_settings(small_probes, monkeypatch):
     assert torch.equal(state, torch.get_rng_state())
     assert first.flops_per_s == max(first.products_per_s, first.convolutions_per_s) and first.bytes_per_s > 0
     assert min(first.products_per_s, first.convolutions_per_s) > 0
-    assert first.work_by.split()[0] in ("mm", "conv") and first.traffic_by in ("read", "copy", "triad", "in place")
     assert (first.device, first.dtype, first.threads) == ("cpu", "float32", torch.get_num_threads())
     assert first.machine["torch"] == torch.__version__ and first.notes == ()
     before = torch.backends.mkldnn.conv.fp32_precision
@@ -345,13 +332,7 @@ def test_products_that_do_not_fit_are_left_out(small_probes, monkeypatch):
 
     monkeypatch.setattr(torch, "randn", randn)
     monkeypatch.setattr(peaks_module, "PRODUCTS", {"cpu": ((16, 32, 8), (64, 64, 64))})
-    assert peaks("cpu", max_time=0.05).work_by != "mm 64x64x64"
-
-
-def test_memory_too_small_for_the_buffers_is_a_sentence(small_probes, monkeypatch):
-    monkeypatch.setattr(peaks_module, "free_bytes", lambda device: 1 << 20)
-    with pytest.raises(RooflineError, match="Too little free memory on cpu"):
-        peaks("cpu", max_time=0.05)
+    assert peaks("cpu", max_time=0.05).products_per_s > 0
 
 
 def test_cache_and_memory_of_this_machine():

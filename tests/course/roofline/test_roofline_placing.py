@@ -139,7 +139,7 @@ def test_a_layer_that_beats_the_roof_raises_it_as_far_as_its_interval_is_sure():
     )
     linear = found.rows()[1]
     assert found.peaks.flops_per_s == pytest.approx(linear["flops"] / linear["high_ms"] * 1e3)
-    assert found.peaks.work_by == "0 (Linear)" and "the roof is raised" in str(found)
+    assert "the roof is raised to it (0 (Linear)" in str(found)
     assert all(row["share_low"] <= 1 + 1e-9 for row in found.rows()[1:3])
 
 
@@ -189,15 +189,6 @@ def test_an_interrupt_puts_everything_back(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         placed(model, torch.randn(2, 3, 8, 8, generator=torch.Generator()))
     assert model.ran == 0 and torch.equal(generator, torch.get_rng_state())
-
-
-def test_out_of_memory_is_a_sentence(monkeypatch):
-    def full(self, device):
-        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")
-
-    monkeypatch.setattr(replay.Call, "time", full)
-    with pytest.raises(RooflineError, match="Too little free memory on cpu"):
-        placed(nn.Linear(4, 2), torch.randn(2, 4))
 
 
 class Skipping(nn.Module):

@@ -10,7 +10,7 @@ import pytest
 from course.core.i18n import LANGUAGES, set_language
 from course.experiment import base
 from course.experiment.result import block
-from course.roofline.layer import Alike, Layer
+from course.roofline.layer import Layer
 from course.roofline.roof import Peaks
 from course.timing import bracketed
 from course.timing.stats import FEWEST_ROUNDS
@@ -94,5 +94,5 @@ def test_a_layer_has_a_range_from_twelve_rounds_on(rounds):
     layer = Layer("a", "Linear", 10**6, 10**6, 1.0, 1, peaks, samples)
     wide = rounds >= FEWEST_ROUNDS
     assert (layer.row()["low_ms"] is not None) == (layer.row()["share_low"] is not None) == wide
-    low, high = Alike((layer,)).interval_ms
+    low, high = layer.interval_ms
     assert (low < high) == wide
