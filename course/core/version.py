@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import metadata
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 OLDEST_TORCH = (2, 9)
 """What the lessons are written for: pyproject.toml asks for it too."""
 
