@@ -36,7 +36,7 @@ def blocks(number: str, code: str, bet: int) -> list[str]:
         if not experiment.lesson.startswith(number):
             continue
         for item in items_of(experiment):
-            choices = item.slider.stops if item.slider else [one.id for one in item.options]
+            choices = [one.id for one in item.options]
             if not any(entry.event == "bet" and entry.item == item.id for entry in state.now.log.entries()):
                 answer(item.id, choices[bet % len(choices)])
         record = base.recording(experiment)

@@ -6,14 +6,13 @@ from collections.abc import Callable
 
 import ipywidgets as w
 
-from course.cards.drawing import highest, plot_svg
 from course.cards.render import face_html
 from course.cards.widgets import light
-from course.core.i18n import t
+from course.core.i18n import pick, t
+from course.core.markup import plain
 from course.learning.marking import Response
 from course.learning.reporting import state_words, widest_state
 from course.questions.items import Item
-from course.questions.wording import option_words
 
 
 class OptionRow:
@@ -23,8 +22,6 @@ class OptionRow:
         self, item: Item, option_id: str, on_click: Callable[[str], None], square: bool, widest: str = ""
     ) -> None:
         self.option, self.square, self.widest = item.option(option_id), square, widest
-        plot = self.option.plot
-        self.picture = plot_svg(plot, item.axes, highest(item)) if plot else ""
         self.button = light(w.Button, layout={"width": "100%", "height": "auto"})
         self.button.add_class("tbq-opt")
         self.button.on_click(lambda _: on_click(option_id))
@@ -36,9 +33,9 @@ class OptionRow:
 
     def set(self, state: str, look: str) -> None:
         """state: words shown and read out; look: "", chosen, right or wrong."""
-        words = f"{self.option.id}. {option_words(self.option)}"
+        words = f"{self.option.id}. {plain(pick(self.option.text))}"
         self.button.description = f"{words} ({state})" if state else words
-        self.face.value = face_html(self.option, self.option.id, state, self.square, self.widest, self.picture)
+        self.face.value = face_html(self.option, self.option.id, state, self.square, self.widest)
         if look != self._look:
             if self._look:
                 self.box.remove_class(f"tbq-{self._look}")
@@ -54,10 +51,7 @@ class Choices:
         self.item, self.chosen, self.on_change = item, [], on_change
         self.many, widest = item.kind in ("multiple", "spoken"), widest_state(item.kind == "predict")
         self.rows = {one.id: OptionRow(item, one.id, self.toggle, self.many, widest) for one in item.options}
-        shown = light(w.VBox, [row.box for row in self.rows.values()])
-        if item.axes:
-            shown.add_class("tbq-pictures")
-        self.widget = shown
+        self.widget = light(w.VBox, [row.box for row in self.rows.values()])
 
     def toggle(self, option_id: str) -> None:
         """Choose an option; where several may be chosen, a second press takes the choice back."""

@@ -1,4 +1,4 @@
-"""The parts of a question card for a number: a text field, and a scale to bet on."""
+"""The part of a question card for a number: a text field."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Callable
 
 import ipywidgets as w
 
-from course.cards.drawing import place_on, short
-from course.cards.widgets import by_mouse_only, light
-from course.core.i18n import language, pick, t
-from course.core.markup import NO_BREAK, plain
+from course.cards.widgets import light
+from course.core.i18n import pick, t
+from course.core.markup import plain
 from course.learning.marking import Response
 from course.learning.numbers import parse_number
-from course.learning.session import AnswerError
 from course.questions.items import Item
 
 
@@ -25,7 +23,7 @@ class NumberField:
     """
 
     def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None) -> None:
-        unit = plain(pick((item.number or item.slider).unit))
+        unit = plain(pick(item.number.unit))
         self.field = light(
             w.Text,
             description=t(f"Your number ({unit}):", f"你的数字（{unit}）："),
@@ -53,79 +51,3 @@ class NumberField:
 
     def reveal(self, states: dict[str, tuple[bool, bool | None]], bet: bool) -> None:
         """Does nothing: the feedback below says what is right."""
-
-
-class Scale(NumberField):
-    """A scale to bet on: press a mark with the mouse, step with two buttons, or type any number.
-
-    The marks are for the mouse and stay out of the tab order; the field and the steps do the same by
-    keyboard. A slider widget is not used: it tells a screen reader no name.
-    """
-
-    def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None) -> None:
-        super().__init__(item, on_change)
-        self.stops = item.slider.stops
-        self.field.placeholder = " "  # an empty one is never "shown", and a field without would look filled
-        self.marks = [self._mark(stop) for stop in self.stops]
-        self.track = light(w.Box, self.marks)
-        self.track.add_class("tbq-track")
-        self.knob = light(w.HTML)
-        frame = light(w.Box, [self.knob, self.track])
-        frame.add_class("tbq-scale")
-        self.steps = [self._step("−", t("less", "小一点"), -1), self._step("+", t("more", "大一点"), +1)]
-        line = light(w.Box, [self.field, *self.steps])
-        line.add_class("tbq-typed")
-        self.widget = light(w.VBox, [frame, line])
-        self.field.observe(lambda _: self._draw(), "value")
-        self._draw()
-
-    def _mark(self, stop: float) -> w.Button:
-        mark = by_mouse_only(light(w.Button, description=short(stop), layout={"width": "auto", "height": "auto"}))
-        mark.add_class("tbq-mark")
-        mark.on_click(lambda _: self.choose(stop))
-        return mark
-
-    def _step(self, sign: str, words: str, way: int) -> w.Button:
-        button = light(
-            w.Button, description=sign + NO_BREAK + words, tooltip=words, layout={"width": "auto", "height": "auto"}
-        )
-        button.add_class("tbq-move")
-        button.on_click(lambda _: self.step(way))
-        return button
-
-    def choose(self, value: float) -> None:
-        """Bet on a number."""
-        self.field.value = f"{value:g}"
-
-    def step(self, way: int) -> None:
-        """Go to the next mark up (+1) or down (-1); from an empty field, to the middle of the scale."""
-        value = self._value()
-        if value is None:
-            self.choose(self.stops[len(self.stops) // 2])
-            return
-        beyond = [stop for stop in self.stops if (stop - value) * way > 1e-9 * value]
-        if beyond:
-            self.choose(beyond[0] if way > 0 else beyond[-1])
-
-    def _value(self) -> float | None:
-        try:
-            value = self.response().number
-        except AnswerError:
-            return None
-        return value if value and value > 0 else None
-
-    def _draw(self) -> None:
-        """Draw the knob over the marks, or on an empty scale a sentence in the same space."""
-        value = self._value()
-        say = t("Press a mark, or type a number.", "点一个刻度，或者输入数字。")
-        knob = f'<p class="tbq-note">{say}</p>'
-        if value is not None:
-            left = 100 * (0.5 + place_on(self.stops, value) * (len(self.stops) - 1)) / len(self.stops)
-            knob = f'<p class="tbq-knob" style="left:{left:.2f}%"><b>{value:g}</b></p>'
-        self.knob.value = f'<div class="tbq-over" lang="{language()}" aria-hidden="true">{knob}</div>'
-
-    def lock(self, locked: bool) -> None:
-        """Forbid or allow moving the bet."""
-        super().lock(locked)
-        for button in (*self.marks, *self.steps):
-            button.disabled = locked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from course.cards.cards import Card
+from course.cards.cards import Card, because_field
 from course.cards.render import in_language, notice_html, report_html, say_html
 from course.cards.saved import static_html
 from course.cards.style import SHEET
@@ -23,7 +23,6 @@ class SpokenCard(Card):
     def _build(self) -> Any:
         import ipywidgets as w
 
-        from course.cards.card_because import Because
         from course.cards.card_choice import Choices
         from course.cards.card_confidence import SureBar
 
@@ -32,12 +31,12 @@ class SpokenCard(Card):
         self.say = light(w.HTML, say_html())
         self.bar = SureBar(self.item, self._press)
         self.buttons = self.bar.buttons
-        self.because = Because(self.item, lambda _: None)
+        self.because = because_field(self.item)
         self.model = light(w.HTML)
         self.show_button = light(w.Button, layout={"width": "auto", "height": "auto", "margin": "8px 0 0"})
         self.show_button.add_class("tbq-go")
         self.show_button.on_click(lambda _: self.uncover(not self.model.value))
-        row = light(w.Box, [self.because.field])
+        row = light(w.Box, [self.because])
         row.add_class("tbq-lines-row")
         parts = [self.model, self.input.widget, self.bar.widget]
         self.behind = light(w.VBox, parts)
@@ -73,7 +72,7 @@ class SpokenCard(Card):
         self._say(report_html(self.report(verdict)) + notice_html(*self.log.take_notices()))
         self.bar.done(pressed)
         self.input.lock(True)
-        self.because.field.disabled = True
+        self.because.disabled = True
 
     def __str__(self) -> str:
         """The question as text; after a rating also the answers and what was said of it."""

@@ -24,7 +24,7 @@ from course.cards.render import (
 from course.cards.saved import hide_saved_copy, static_html
 from course.cards.style import SHEET
 from course.cards.text import card_text, report_text, text_mode
-from course.cards.widgets import focus, light, sheet, view_of
+from course.cards.widgets import focus, light, name_of, sheet, show, view_of
 from course.core.i18n import language, t
 from course.core.verdict import Verdict
 from course.learning.bets import known_before, settled_of
@@ -37,15 +37,12 @@ from course.learning.session import (
     another,
     current_variant,
     earlier,
-    mark_reason,
     one_line,
-    reason_of,
     record,
     submit,
     validate,
 )
 from course.learning.sheet import AnswerSheet, current_sheet
-from course.learning.voice import past_of
 from course.questions.bank import Bank, default_bank
 from course.questions.items import Item
 from course.questions.wording import recorded_words, unrecorded_words
@@ -91,20 +88,19 @@ class Card(InDeck):
     def _build(self) -> Any:
         import ipywidgets as w
 
-        from course.cards.card_because import Because
         from course.cards.card_confidence import SureBar
 
         self.input = _input(self.item, self._changed)
         self.say = light(w.HTML, say_html())
         self.bar = SureBar(self.item, self._press)
         self.buttons = self.bar.buttons
-        self.because = Because(self.item, self._mark_reason)
+        self.because = because_field(self.item)
         self.question = self._head()
-        row = light(w.Box, [] if self.item.checkpoint else [self.because.field])
+        row = light(w.Box, [] if self.item.checkpoint else [self.because])
         row.add_class("tbq-lines-row")
         # what is exchanged for another variant stands in a box of its own: all that follows it is drawn anew, focus and all
         self.place = light(w.VBox, [self.input.widget]) if self.item.varies else self.input.widget
-        parts = [self.question, self.place, row, self.bar.widget, self.say, self.because.below]
+        parts = [self.question, self.place, row, self.bar.widget, self.say]
         box = light(w.VBox, [*parts, sheet(SHEET)])
         box.add_class("tbq")
         box.add_class(f"tbq-live-{self.item.id}")
@@ -112,6 +108,7 @@ class Card(InDeck):
             box.add_class("tbq-bet")
         self._pressed: int | None = None
         self.bar.open()
+        self._offer_reason(False)
         if self.answered:
             self.input.restore(self.answered)
             self._show_answer(self.answered.confidence or 2)
@@ -148,7 +145,7 @@ class Card(InDeck):
             now = None
         chosen = now is None or not now.empty
         self.bar.ready(chosen)
-        self.because.offer(chosen)
+        self._offer_reason(chosen)
         if self.item.checkpoint and self.answered:
             kept = self.answered
             same = now is not None and (now.options, now.number) == (kept.options, kept.number)
@@ -163,7 +160,7 @@ class Card(InDeck):
     def submit_as(self, confidence: int) -> None:
         """Hand in what is chosen; a choice that cannot be taken is answered by a sentence on the card."""
         try:
-            own = "" if self.item.checkpoint else one_line(self.because.text)
+            own = "" if self.item.checkpoint else one_line(self.because.value)
             response = replace(self.input.response(), confidence=confidence, because=own)
             if self.item.checkpoint:
                 said = record(self.item, response, self.sheet, self.log)
@@ -200,8 +197,8 @@ class Card(InDeck):
         self.input.restore(Response())
         self.bar.open()
         self.bar.ready(False)
-        self.because.open()
-        self.because.offer(False)
+        self.because.value, self.because.disabled = "", False
+        self._offer_reason(False)
         self._say(
             notice_html(
                 t("A fresh try. Your earlier answer stays in your log.", "重新作答。之前的答案仍保留在记录里。"),
@@ -238,14 +235,12 @@ class Card(InDeck):
         self.input.lock(True)
         shown = {one.option: (one.chosen, one.right) for one in found.feedback if self.item.option(one.option)}
         self.input.reveal(shown, self.item.kind == "predict")
-        if self.answered.because and not self.because.text:
-            self.because.open(self.answered.because)
-        self.because.done(found, reason_of(self.item, self.log.entries()))
+        self.because.value, self.because.disabled = self.answered.because or self.because.value, True
+        show(self.because, bool(self.because.value), room=True)
 
-    def _mark_reason(self, mark: str) -> None:
-        """Store how the learner marks the own reason."""
-        mark_reason(self.item, mark, self.log)
-        self.because.noted(self.report(), mark)
+    def _offer_reason(self, chosen: bool) -> None:
+        """Show the field for the learner's own reason: on a bet from the start, elsewhere once something is chosen."""
+        show(self.because, chosen or self.item.kind == "predict", room=True)
 
     def report(self, verdict: Verdict | None = None) -> Report:
         """The feedback on the answer given; made once for each answer and language. verdict: of that answer, if it is at hand."""
@@ -257,9 +252,8 @@ class Card(InDeck):
             if verdict is None or settled is not None:
                 verdict = mark_bet(self.item, self.answered, settled) if bet else mark(self.item, self.answered)
             late = bet and known_before(self.item, entries)
-            past = past_of(self.item, entries)
             beliefs = self.bank.misconceptions()
-            self._made = made_for, report(self.item, self.answered, verdict, beliefs, settled, late, past)
+            self._made = made_for, report(self.item, self.answered, verdict, beliefs, settled, late)
         return self._made[1]
 
     def _say(self, live: str, quiet: str = "") -> None:
@@ -303,7 +297,7 @@ class Card(InDeck):
     def to_here(self) -> None:
         """Bring the page to this card: the keyboard focus goes to the first thing that takes an answer."""
         self.open_in_deck()
-        focus(self.input.field if self.item.numeric else next(iter(self.input.rows.values())).button)
+        focus(self.input.field if self.item.kind == "number" else next(iter(self.input.rows.values())).button)
 
     def reopen(self) -> None:
         """Ask again as if nothing had been answered; the log is not changed."""
@@ -324,12 +318,26 @@ class Card(InDeck):
             self._copy.update(self.saved_copy(), raw=True)
 
 
+def because_field(item: Item) -> Any:
+    """One line for the learner's own reason, or in the interview for key words. Its room is kept, so nothing moves."""
+    import ipywidgets as w
+
+    name, hint = t("💡 Because …", "💡 因为……"), t("one line for yourself, if you like", "给自己写一句理由，可不填")
+    if item.kind == "spoken":
+        name, hint = t("✍️ Key words", "✍️ 关键词"), t("if you like, before you look", "可不填；先写，再看答案")
+    look = {"style": {"description_width": "initial"}, "layout": {"width": "auto"}}
+    field = light(w.Text, description=name, placeholder=hint, continuous_update=False, **look)
+    name_of(field, hint)
+    field.add_class("tbq-because")
+    return field
+
+
 def _input(item: Item, on_change: Callable[[], None]) -> Any:
     """The answering part that fits the kind of an item."""
-    if item.numeric:
-        from course.cards.card_number import NumberField, Scale
+    if item.kind == "number":
+        from course.cards.card_number import NumberField
 
-        return (Scale if item.slider else NumberField)(item, on_change)
+        return NumberField(item, on_change)
     if item.kind == "order":
         from course.cards.card_order import OrderList
 

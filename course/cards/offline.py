@@ -20,21 +20,16 @@ from course.questions.items import Item
 from course.questions.wording import pairs
 
 STATIC = Path(__file__).resolve().parent / "static"
-CARD_SCRIPTS = ("marking.js", "voice.js", "answers.js", "card.js", "live.js")
+CARD_SCRIPTS = ("marking.js", "answers.js", "card.js", "live.js")
 """What one card needs on any page."""
 KINDS = ("single", "multiple", "number", "order")
 
 
 def showable(items: Iterable[Item]) -> list[Item]:
-    """The questions that the page can show: those it can mark, and bets, on a scale on one of its marks."""
+    """The questions that the page can show: those it can mark, and bets."""
     return [
         item for item in items if not item.checkpoint and (item.kind in KINDS and item.keyed or item.kind == "predict")
     ]
-
-
-def choices(item: Item) -> list[str]:
-    """What a learner chooses among: ids of options, or the marks of a scale."""
-    return [f"{stop:g}" for stop in item.slider.stops] if item.slider else [one.id for one in item.options]
 
 
 def _html(text: Text) -> dict[str, str]:
@@ -53,10 +48,6 @@ def item_data(item: Item) -> dict[str, Any]:
         "right": list(item.order if item.kind == "order" else item.correct),
         "options": [_option_data(item, place) for place in range(len(item.options))],
     }
-    if item.slider:
-        data |= {"scale": True, "options": [{"id": one, "text": _html(item.slider.unit)} for one in choices(item)]}
-    if item.step:
-        data["step"] = _html(item.step)
     if item.code:
         data["code"] = {code: html.escape(pick(item.code, code).strip("\n")) for code in LANGUAGES}
     if item.kind == "order":

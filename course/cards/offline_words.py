@@ -16,7 +16,6 @@ from course.questions.schema import KINDS
 from course.questions.wording import PAIR
 
 _OWN = {
-    # the frame
     # a card
     "question": both("Question", "练习题"),
     "bet": both("Bet", "下注"),
@@ -68,8 +67,6 @@ _OWN = {
         "Damaged lines among the stored answers: {count}, set aside. All others are there; nothing needs to be done.",
         "保存的记录里有 {count} 行损坏，已另存；其余都在，无需处理。",
     ),
-    # the end of a sitting
-    # the answers
     # marking: the same sentences as course/learning/marking.py, which the tests compare
     "not_answered": both("Not answered yet.", "还没有作答。"),
     "one_asked": both("More than one option was chosen, and one is asked for.", "选了不止一项，而本题只能选一项。"),
@@ -105,7 +102,7 @@ def _shared() -> dict[str, Callable[[], str]]:
     """Words that the cards of the notebooks have already."""
     made: dict[str, Callable[[], str]] = {}
     for kind in KINDS:
-        item: Any = SimpleNamespace(kind=kind, slider=None)
+        item: Any = SimpleNamespace(kind=kind)
         made[f"task_{kind}"] = lambda item=item: task_words(item)
     made["bet_locked"] = lambda: say("bet_locked")
     for name, chosen, right in (("mine_right", True, True), ("mine_wrong", True, False), ("right", False, True)):

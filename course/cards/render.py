@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from course.cards.drawing import ruler_html
 from course.core.i18n import language, pick, t
 from course.core.markup import code_block, inline, paragraphs
 from course.learning.reporting import Line, Report, not_yet
@@ -67,16 +66,14 @@ def tone_words(tone: str) -> str:
     return f"{MARKS[tone]} {words.get(tone, t('answered', '已作答'))}"
 
 
-def face_html(
-    option: Option, letter: str, state: str, square: bool = False, widest: str = "", picture: str = ""
-) -> str:
+def face_html(option: Option, letter: str, state: str, square: bool = False, widest: str = "") -> str:
     """The visible side of an option; the button beneath it carries the same words for screen readers.
 
     widest: the longest state this option can show; its room is kept, so nothing moves when a state appears.
     """
     shape = ' class="sq"' if square else ""
     return in_language(
-        f"{picture}<i{shape}>{letter}</i><span>{inline(pick(option.text))}</span>"
+        f"<i{shape}>{letter}</i><span>{inline(pick(option.text))}</span>"
         f"<em><u>{widest or state}</u><b>{state}</b></em>",
         "tbq-face",
         ' aria-hidden="true"',
@@ -94,16 +91,16 @@ def notice_html(*sentences: str) -> str:
     return "".join(f'<p class="tbq-notice">{inline(sentence)}</p>' for sentence in sentences)
 
 
-def verdict_html(tone: str, headline: str, *messages: str, below: str = "") -> str:
+def verdict_html(tone: str, headline: str, *messages: str) -> str:
     """The verdict, in words and colour, with its reasons."""
     said = "".join(f"<p>{inline(message)}</p>" for message in messages)
     mark = "" if headline[:1] > "\u2600" and not headline[:1].isalpha() else f'<i aria-hidden="true">{MARKS[tone]}</i>'
-    return f'<div class="tbq-verdict {tone}"><h4>{mark}{inline(headline)}</h4>{said}{below}</div>'
+    return f'<div class="tbq-verdict {tone}"><h4>{mark}{inline(headline)}</h4>{said}</div>'
 
 
-def reason_html(beside: str, noted: str = "") -> str:
-    """The learner's own reason beside the right one, and how it was marked; nothing where none was written."""
-    return "".join(f'<p class="tbq-own">{inline(words)}</p>' for words in (beside, noted) if words)
+def reason_html(beside: str) -> str:
+    """The learner's own reason beside the right one; nothing where none was written."""
+    return f'<p class="tbq-own">{inline(beside)}</p>' if beside else ""
 
 
 def not_attempted_html(sentence: str) -> str:
@@ -113,8 +110,7 @@ def not_attempted_html(sentence: str) -> str:
 
 def report_html(report: Report) -> str:
     """The verdict that is read out."""
-    below = ruler_html(report.ruler) + _legend(report.ruler.measured) if report.ruler else ""
-    return verdict_html(report.tone, report.headline, *report.messages, below=below)
+    return verdict_html(report.tone, report.headline, *report.messages)
 
 
 MOST_SHOWN = 2
@@ -135,7 +131,7 @@ def lines_html(report: Report, item: Item) -> str:
         title = t("The other answers", "其他选项") if shown or len(lines) < len(report.lines) else t("Why", "为什么")
         listed += f"<details><summary>{title}</summary>{_lines_html(folded, above)}</details>"
     following = f'<p class="tbq-next">{inline(report.next_step)}</p>' if report.next_step else ""
-    return listed + following
+    return listed + following + reason_html(report.because)
 
 
 def _lines_html(lines: Sequence[Line], above: bool) -> str:
@@ -151,14 +147,3 @@ def _line_html(line: Line, above: bool) -> str:
         label = t("The belief behind it:", "背后的想法：")
         belief = f'<p class="belief">{label} <q>{inline(line.belief)}</q></p>'
     return f'<li class="{tone}"><b>{line.label}</b><div>{head}{f"<p>{inline(line.why)}</p>" if line.why else ""}{belief}</div></li>'
-
-
-def _legend(measured: bool) -> str:
-    truth = t("measured", "实测") if measured else t("the right one", "正确的数")
-    band = t("wins", "算押中的范围") if measured else t("counts as right", "算对的范围")
-    words = [("given", t("your number", "你的数")), ("truth", truth), ("band", band)]
-    return (
-        '<p class="tbq-legend" aria-hidden="true">'
-        + "".join(f'<span><b class="{name}"></b>{text}</span>' for name, text in words)
-        + "</p>"
-    )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from course.cards.drawing import highest, plot_svg
 from course.cards.render import in_language, notice_html, reason_html
 from course.core.i18n import pick, t
-from course.core.markup import code_block, inline, paragraphs, plain
+from course.core.markup import code_block, inline, paragraphs
 from course.learning.marking import Response
 from course.learning.reporting import Report, explained
-from course.questions.items import Item, Option
+from course.questions.items import Item
 from course.questions.wording import call_text, task_words, title_words
 
 
@@ -20,9 +19,7 @@ def static_html(item: Item, response: Response | None = None, report: Report | N
     Hidden while the live card is on the page. Without a report it holds no key.
     """
     code = code_block(pick(item.code), t("Code of the question", "题目代码")) if item.code else ""
-    rows = "".join(
-        f"<li><strong>{one.id}</strong> {inline(pick(one.text))}{_picture(item, one)}</li>" for one in item.options
-    )
+    rows = "".join(f"<li><strong>{one.id}</strong> {inline(pick(one.text))}</li>" for one in item.options)
     if item.kind == "spoken" and report is None:  # its criteria would give the answer away
         rows = ""
     options = f'<ul style="list-style:none">{rows}</ul>' if rows and not (report and explained(item, report)) else ""
@@ -42,18 +39,6 @@ def static_html(item: Item, response: Response | None = None, report: Report | N
 def saved_copy(identity: str, body: str) -> str:
     """A block that stands in a saved notebook for the live widget of that id (see ``hide_saved_copy``)."""
     return f"<style>{_DEAD_WIDGET.format(id=identity)}</style>" + in_language(body, f"tbq-static tbq-static-{identity}")
-
-
-def _picture(item: Item, option: Option) -> str:
-    """The drawing of an option with its words, painted without a style sheet."""
-    if option.plot is None:
-        return ""
-    drawn = plot_svg(option.plot, item.axes, highest(item)).replace(
-        "<svg ", '<svg width="240" fill="#3465a4" stroke="none" style="display:block;font-size:11px" ', 1
-    )
-    for mark in ("polyline", 'path class="axis"'):
-        drawn = drawn.replace(f"<{mark} ", f'<{mark} fill="none" stroke="#767676" ')
-    return f"{drawn}<small>{inline(plain(pick(option.plot.alt)))}</small>"
 
 
 # The saved copy is hidden while the live card is there; without a kernel, the dead card is hidden. JupyterLab shows

@@ -11,28 +11,26 @@ from collections.abc import Callable, Iterable
 
 from course.core.i18n import pick, t
 from course.core.markup import plain
-from course.learning.calibration import asked_again
+from course.learning.bets import asked_again
 from course.learning.entry import now
 from course.learning.log import AnswerLog, answer_log
 from course.learning.marking import Response, confidence_of
 from course.learning.numbers import parse_number
-from course.learning.reporting import Report, not_yet, reason_words, report
+from course.learning.reporting import Report, not_yet, report
 from course.learning.session import (
     AnswerError,
     NotAttempted,
     another,
     current_variant,
     earlier,
-    mark_reason,
     one_line,
     record,
     submit,
 )
 from course.learning.sheet import AnswerSheet, current_sheet
-from course.learning.voice import past_of
 from course.questions.bank import Bank, default_bank
 from course.questions.items import Item
-from course.questions.wording import PAIR, call_text, option_words, pairs, task_words, title_words
+from course.questions.wording import PAIR, call_text, pairs, task_words, title_words
 
 Answer = str | int | float | list | tuple
 
@@ -61,11 +59,6 @@ def card_text(item: Item, response: Response | None = None, listed: bool = False
         parts.append("\n".join(_option_lines(item)))
     if item.number:
         parts.append(t(f"Unit: {plain(pick(item.number.unit))}", f"单位：{plain(pick(item.number.unit))}"))
-    if item.slider:
-        marks, unit = ", ".join(f"{one:g}" for one in item.slider.stops), plain(pick(item.slider.unit))
-        parts.append(
-            t(f"Scale ({unit}): {marks}; any number between counts too.", f"刻度（{unit}）：{marks}；中间的数也可以。")
-        )
     if response:
         parts.append(t("Your answer: ", "你的答案：") + response.words)
     how = t("Answer with:", "作答方式：")
@@ -82,7 +75,7 @@ def _option_lines(item: Item) -> list[str]:
     lines = []
     for group in pairs(item):
         lines += [f"  {pick(PAIR)}"] * (len(group) > 1)
-        lines += [f"  {one}) {option_words(item.option(one))}" for one in group]
+        lines += [f"  {one}) {plain(pick(item.option(one).text))}" for one in group]
     return lines
 
 
@@ -101,12 +94,6 @@ def report_text(found: Report) -> str:
     return "\n".join(lines)
 
 
-def marks_text(item: Item, found: Report) -> str:
-    """How the learner's own reason is marked by typing."""
-    calls = [f'  {call_text(item).split(",")[0]}, reason="{mark}")  {words}' for mark, words in found.choices]
-    return "\n".join([t("To mark your reason:", "给自己的理由打个标记："), *calls])
-
-
 def parse_response(
     item: Item, answers: tuple[Answer, ...], confidence: int | str | None, because: str = ""
 ) -> Response:
@@ -114,7 +101,7 @@ def parse_response(
     a number.
     """
     sure = _confidence(confidence)
-    if item.numeric:
+    if item.kind == "number":
         if len(answers) != 1:
             raise AnswerError(t(f'Give one number: answer("{item.id}", 3)', f'请给出一个数字：answer("{item.id}", 3)'))
         typed = str(answers[0]).strip()
@@ -154,7 +141,6 @@ def answer(
     *options: Answer,
     confidence: int | str | None = None,
     because: str = "",
-    reason: str | None = None,
     log: AnswerLog | None = None,
     bank: Bank | None = None,
     sheet: AnswerSheet | None = None,
@@ -163,16 +149,12 @@ def answer(
     """Answer a question in text: ``answer("05-revisit", "b")``, ``answer("03-vgg", 15.5e9)``.
 
     Writes the log entry (or, for a checkpoint question, the answer sheet) that a click on the card writes,
-    and prints the same feedback. because: your own reason, one line; reason: how you mark it afterwards, one of
-    ``session.REASONS``. Without options it prints the question. A mistake in the call is answered by a sentence.
+    and prints the same feedback. because: your own reason, one line. Without options it prints the question.
+    A mistake in the call is answered by a sentence.
     """
     log, bank = log or answer_log(), bank or default_bank()
     try:
         item = asked_again(current_variant(bank[item_id], log), log.entries(), now())
-        if reason is not None:
-            mark_reason(current_variant(bank[item_id], log), reason, log)
-            write(t(f"Noted: {reason_words(reason)}.", f"已记下：{reason_words(reason)}。"))
-            return
         if not options:
             write(card_text(another(item, log) if earlier(item, log) else item))
             return
@@ -181,10 +163,7 @@ def answer(
             write(record(item, response, sheet or current_sheet(), log))
         else:
             verdict = submit(item, response, log)
-            found = report(item, response, verdict, bank.misconceptions(), past=past_of(item, log.entries()))
-            write(report_text(found))
-            if found.choices:
-                write(marks_text(item, found))
+            write(report_text(report(item, response, verdict, bank.misconceptions())))
     except (AnswerError, LookupError, ValueError) as error:
         write(f"{not_yet()} {error}" if isinstance(error, NotAttempted) else str(error))
     for notice in log.take_notices():

@@ -86,7 +86,7 @@ class Budget:
 
 Rows = list[dict[str, Any]]
 Read = Callable[[Rows], Reading | None]
-Draw = Callable[[Record, Mapping[str, str | float]], Any]
+Draw = Callable[[Record, Mapping[str, str]], Any]
 
 
 @dataclass(frozen=True)
@@ -156,12 +156,12 @@ class Experiment:
         found = self.reading(record)
         return TOO_NOISY if found.outcome is None else self.telling.headline(found)
 
-    def settles(self, record: Record) -> dict[str, str | float | None]:
-        """Bet -> the option that came true, or the number of a bet on a scale; None where it stays open."""
+    def settles(self, record: Record) -> dict[str, str | None]:
+        """Bet -> the option that came true; None where it stays open."""
         found = self.reading(record)
         return {bet: found.settled(bet) for bet in self.telling.bets}
 
-    def draw(self, record: Record, bets: Mapping[str, str | float], reading: Reading | None = None) -> Any:
+    def draw(self, record: Record, bets: Mapping[str, str], reading: Reading | None = None) -> Any:
         """The picture with the learner's bets in it; None where there is none. reading: that of the record, where it is known.
         Raises what a row that is missing raises.
         """

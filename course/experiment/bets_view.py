@@ -12,7 +12,7 @@ from course.core.i18n import html_language, pick, t
 from course.core.markup import code_block, inline, plain
 from course.core.tables import Table, as_text
 from course.experiment.shown import STYLE, Betted, bet_html, bet_lines
-from course.learning.calibration import Bet, Return, levels
+from course.learning.bets import Bet, Return, levels
 from course.learning.marking import CONFIDENCE
 from course.questions.items import Item
 from course.questions.wording import reason_alone
@@ -59,27 +59,18 @@ def settled_words(bet: Bet) -> str:
         )
     else:
         words = t(f"measured {bet.settled.astimezone():%Y-%m-%d}", f"测于 {bet.settled.astimezone():%Y-%m-%d}")
-    if bet.changed:
-        words += t("; runs disagreed, the latest counts", "；几次结果不一致，以最近一次为准")
     return words
 
 
-def answer_words(item: Item, answer: str | float | None) -> str:
-    """An option or a number on the scale in words, without a full stop at the end; marks for code and bold stay."""
-    if item.slider and isinstance(answer, (int, float)):
-        return f"{answer:.3g} {pick(item.slider.unit)}"
+def answer_words(item: Item, answer: str | None) -> str:
+    """An option in words, without a full stop at the end; marks for code and bold stay."""
     option = item.option(str(answer))
     return pick(option.text).rstrip(".。") if option else "–"
 
 
-def outcome_words(item: Item, winner: str | float, won: bool) -> str:
+def outcome_words(item: Item, winner: str, won: bool) -> str:
     """What came out, after the bet."""
-    if not won:
-        return answer_words(item, winner)
-    if not item.slider:
-        return t("as you bet", "和你押的一样")
-    out = answer_words(item, winner)
-    return t(f"{out}, near enough: your bet holds", f"{out}，够接近，算你押中")
+    return t("as you bet", "和你押的一样") if won else answer_words(item, winner)
 
 
 def bet_sentence(bet: Bet) -> str:
@@ -87,10 +78,6 @@ def bet_sentence(bet: Bet) -> str:
     sign, said = "●" if bet.state == "won" else "◌", answer_words(bet.item, bet.choice)
     asked = f"{sign} {asked_words(bet.item)}{t(' ', '')}"
     came = answer_words(bet.item, bet.outcome)
-    if bet.state == "won" and bet.item.slider:
-        return asked + t(
-            f"You bet “{said}”; it was {came}, near enough.", f"你押“{said}”，结果是 {came}，够接近，算押中。"
-        )
     if bet.state == "won":
         return asked + t(f"You bet “{said}”, and so it was.", f"你押“{said}”，果然如此。")
     return asked + t(f"You bet “{said}”; it was “{came}”.", f"你押“{said}”，结果是“{came}”。")

@@ -26,19 +26,12 @@ MANY_POINTS = 10
 class Drawn:
     """One picture to be made: what experiments.yaml says, the rows, and how the bet is shown in them."""
 
-    def __init__(self, telling: Telling, reading: Reading, rows: Rows, bets: Mapping[str, str | float]) -> None:
+    def __init__(self, telling: Telling, reading: Reading, rows: Rows, bets: Mapping[str, str]) -> None:
         self.spec, self.telling, self.numbers = telling.picture, telling, dict(reading.numbers)
         self.rows = rows if reading.drawn is None else reading.drawn
         self.places = {row[self.spec["row"]]: at for at, row in enumerate(self.rows)} if "row" in self.spec else {}
-        self.placed = [self._shown(bet, bets[bet]) for bet in self.telling.bets if bets.get(bet) is not None]
+        self.placed = [shown[bets[bet]] for bet, shown in telling.bets.items() if bets.get(bet) is not None]
         self.mine = self.placed[0] if self.placed else {}
-
-    def _shown(self, bet: str, mine: str | float) -> Mapping[str, Any]:
-        """How a bet that was placed is shown. For one on a scale ``bet`` is its number."""
-        if isinstance(mine, str):
-            return self.telling.bets[bet][mine]
-        self.numbers["bet"] = mine
-        return self.telling.bets[bet]
 
     def words(self, text: Text, row: Mapping[str, Any] | None = None) -> str:
         """A text with the numbers of the reading and of a row; a value is called by its name, which may hold numbers, too."""
@@ -89,7 +82,7 @@ class Drawn:
         )
 
 
-def draw(telling: Telling, reading: Reading, rows: Rows, bets: Mapping[str, str | float]) -> SvgPicture | Table:
+def draw(telling: Telling, reading: Reading, rows: Rows, bets: Mapping[str, str]) -> SvgPicture | Table:
     """The picture of a reading. Raises KeyError where a row lacks a column that the picture shows."""
     return KINDS[telling.picture["kind"]](Drawn(telling, reading, rows, bets))
 

@@ -28,8 +28,8 @@ WIDE = 40
 class Telling:
     """The entry of one experiment.
 
-    title: what it asks. outcomes: outcome -> headline. bets: bet -> option -> how the picture shows it (`drawing`); for a
-    bet on a scale one such entry for all values. picture: kind and columns (`drawing`), {} where the module draws it
+    title: what it asks. outcomes: outcome -> headline. bets: bet -> option -> how the picture shows it (`drawing`).
+    picture: kind and columns (`drawing`), {} where the module draws it
     itself. names: value in a row -> how people call it. columns: column -> heading in the table of the numbers. so: one
     line of advice, or one for each outcome.
     """

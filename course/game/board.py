@@ -16,7 +16,7 @@ from course.core.units import format_points
 from course.game import score
 from course.game.cases import FILE, Case, cases, origin_said
 from course.game.play import attempts, ended
-from course.learning.calibration import Bet
+from course.learning.bets import Bet
 from course.learning.entry import Entry
 
 

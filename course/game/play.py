@@ -9,7 +9,7 @@ from course.core.i18n import Text, both, t
 from course.game import moves
 from course.game.cases import Case
 from course.game.score import Score
-from course.learning.calibration import Bet
+from course.learning.bets import Bet
 from course.learning.entry import Entry
 from course.learning.log import AnswerLog
 

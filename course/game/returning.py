@@ -11,7 +11,7 @@ from course.core.markup import plain
 from course.core.units import format_points
 from course.game.board import Standing
 from course.game.cases import Case
-from course.learning.calibration import RETURN_AFTER
+from course.learning.bets import RETURN_AFTER
 
 LOST = 5.0
 """A first attempt with fewer points than this is lost."""

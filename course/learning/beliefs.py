@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from course.core.i18n import Text
-from course.learning.calibration import Bet
+from course.learning.bets import Bet
 from course.learning.entry import Entry
 from course.learning.marking import misconceptions_of, response_of
 from course.questions.bank import Bank

@@ -81,12 +81,8 @@ def mark(item: Item, response: Response) -> Verdict:
     return kinds[item.kind](item, response)
 
 
-def mark_bet(item: Item, response: Response, settled: str | float | None) -> Verdict:
-    """The verdict on a bet. settled: the option that the experiment named or, for a bet on a scale, the number it measured; None
-    where there is no result.
-
-    On a scale a bet within the item's factor wins; within the factor squared it is worth half.
-    """
+def mark_bet(item: Item, response: Response, settled: str | None) -> Verdict:
+    """The verdict on a bet. settled: the option that the experiment named; None where there is no result."""
     if response.empty:
         return _verdict(item, 0.0, both("No bet was placed.", "还没有下注。"), state="not attempted")
     if settled is None:
@@ -97,10 +93,8 @@ def mark_bet(item: Item, response: Response, settled: str | float | None) -> Ver
                 f'Run `observe("{item.experiment}")` to settle it.', f'运行 `observe("{item.experiment}")` 揭晓结果。'
             ),
             state="inconclusive",
-            bet=response.options or response.number,
+            bet=response.options,
         )
-    if item.slider:
-        return _slider(item, response, float(settled))
     won = response.options[:1] == (settled,)
     message = (
         both("The measurement agrees with the bet.", "测量结果与你的预测一致。")
@@ -111,24 +105,6 @@ def mark_bet(item: Item, response: Response, settled: str | float | None) -> Ver
         )
     )
     return _verdict(item, float(won), message, bet=response.options, settled=settled)
-
-
-def times_off(value: float, target: float) -> float:
-    """How many times too large or too small a value is, at least 1; infinite across zero."""
-    if value * target <= 0:
-        return 1.0 if value == target else math.inf
-    return max(value / target, target / value)
-
-
-def _slider(item: Item, response: Response, measured: float) -> Verdict:
-    off, factor, unit = times_off(response.number, measured), item.slider.factor, item.slider.unit
-    share = 1.0 if off <= factor else 0.5 if off <= factor * factor else 0.0
-    en, zh = (f"{response.number:.3g} {pick(unit, code)}" for code in ("en", "zh"))
-    message = both(
-        f"You bet on {en}; measured: {measured:.3g}. That is off by a factor of {off:.2g}, and up to {factor:g} wins.",
-        f"你押的是 {zh}；实测 {measured:.3g}。相差 {off:.2g} 倍，{factor:g} 倍以内算押中。",
-    )
-    return _verdict(item, share, message, bet=response.number, settled=measured)
 
 
 def _verdict(item: Item, share: float, *messages: Text, state: str | None = None, **evidence: object) -> Verdict:
@@ -247,7 +223,7 @@ def _order(item: Item, response: Response) -> Verdict:
     return _verdict(item, max(0.0, (placed - len(strange)) / total), *messages, chosen=chosen)
 
 
-def feedback(item: Item, response: Response, settled: str | float | None = None) -> list[OptionFeedback]:
+def feedback(item: Item, response: Response, settled: str | None = None) -> list[OptionFeedback]:
     """(option id, chosen, right, why) for EVERY option, in the order shown.
 
     For a number item: one line for the key ("number"), and before it one for the trap ("trap") that has the learner's
@@ -255,9 +231,6 @@ def feedback(item: Item, response: Response, settled: str | float | None = None)
     """
     if item.kind == "number":
         return _number_feedback(item, response)
-    if item.slider:
-        hit = settled is not None and times_off(response.number or 0.0, settled) <= item.slider.factor
-        return [OptionFeedback("number", hit, None if settled is None else True, item.slider.why)]
     right = set(item.order if item.kind == "order" else item.correct)
     if item.kind == "predict":
         right = {settled}

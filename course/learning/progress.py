@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from course.learning.beliefs import Belief, beliefs
-from course.learning.calibration import Bet, placed_bets
+from course.learning.bets import Bet, placed_bets
 from course.learning.entry import Entry, now
 from course.learning.review import plan
 from course.learning.schedule import Due

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -32,27 +31,10 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Ruler:
-    """The answered and the true number on one scale.
-
-    low..high: what counts as right. stops: the marks, rising; equal lengths between two are equal factors.
-    measured: whether the true number comes from an experiment.
-    """
-
-    given: float
-    truth: float
-    low: float
-    high: float
-    stops: tuple[float, ...]
-    measured: bool = False
-
-
-@dataclass(frozen=True)
 class Report:
     """headline: the verdict in words; tone: good, part, bad or calm.
 
-    next_step: the experiment that shows it, in words. ruler: the numbers on a scale.
-    because: the learner's own reason beside the right one, in a sentence; choices: how it can be marked, (mark, words).
+    next_step: the experiment that shows it, in words. because: the learner's own reason beside the right one, in a sentence.
     feedback: what ``lines`` was made from.
     """
 
@@ -61,9 +43,7 @@ class Report:
     messages: tuple[str, ...]
     lines: tuple[Line, ...] = ()
     next_step: str = ""
-    ruler: Ruler | None = None
     because: str = ""
-    choices: tuple[tuple[str, str], ...] = ()
     feedback: tuple[OptionFeedback, ...] = ()
 
 
@@ -103,25 +83,23 @@ def report(
     response: Response,
     verdict: Verdict,
     beliefs: Mapping[str, Text] | None = None,
-    settled: str | float | None = None,
+    settled: str | None = None,
     late: bool = False,
-    past: voice.Past | None = None,
 ) -> Report:
     """The feedback on a practice answer or a bet. beliefs: misconception id -> statement.
 
-    late: the bet was placed when its result was known. past: the learner's answers to this item, this one included; default: the first.
+    late: the bet was placed when its result was known.
     """
     if item.kind == "spoken":
         return rated(item, response, verdict)
-    bet, state, past = item.kind == "predict", verdict.state, past or voice.Past()
+    bet, state = item.kind == "predict", verdict.state
     if bet:
         head = voice.say(voice.bet_key(state, late))
-        messages = [pick(message) for message in verdict.messages if state != "correct" or item.slider]
+        messages = [pick(message) for message in verdict.messages if state != "correct"]
     elif state in ("correct", "partly", "incorrect"):
-        head = _said(voice.headline_key(item, state, past), item, verdict)
+        points = f"{format_points(verdict.points)} / {format_points(verdict.max_points)}"
+        head = voice.say(voice.headline_key(item, state), right=t(", ", "、").join(item.correct), points=points)
         messages = _seen(item, verdict)
-        if step := voice.step_key(item, state, past):
-            messages.append(pick(item.step) if step == "own" else _said(step, item, verdict))
     else:
         head, messages = not_yet(), [pick(message) for message in verdict.messages]
     if late:
@@ -131,7 +109,7 @@ def report(
                 "下注时结果已经揭晓，所以 `bets()` 里不计分。",
             )
         )
-    beside, choices = _reason(item, response, verdict, settled)
+    beside = _reason(item, response, settled)
     if bet and settled is None:
         return Report(head, "calm", tuple(messages), because=beside)
     beliefs = beliefs or {}
@@ -141,17 +119,7 @@ def report(
     if praised(item, verdict):  # its reason stands in the praise already
         lines = [replace(line, why="") if line.right else line for line in lines]
     experiment = "" if bet or state == "correct" else next_experiment(item, each)
-    return Report(
-        head,
-        TONES[state],
-        tuple(messages),
-        tuple(lines),
-        _next_words(experiment),
-        _ruler(item, response, settled),
-        beside,
-        choices,
-        tuple(each),
-    )
+    return Report(head, TONES[state], tuple(messages), tuple(lines), _next_words(experiment), beside, tuple(each))
 
 
 def rated(item: Item, response: Response, verdict: Verdict) -> Report:
@@ -176,10 +144,8 @@ def praised(item: Item, verdict: Verdict) -> bool:
     return verdict.state == "correct" and item.kind in ("single", "number")
 
 
-def right_why(item: Item, settled: str | float | None = None) -> str:
+def right_why(item: Item, settled: str | None = None) -> str:
     """The explanation of the right option, of the right number, or of the result of a bet; "" where several options are right."""
-    if item.slider:
-        return pick(item.slider.why)
     if item.number:
         return pick(item.number.why)
     right = (settled,) if item.kind == "predict" else item.correct
@@ -194,45 +160,27 @@ def _seen(item: Item, verdict: Verdict) -> list[str]:
     return [] if item.kind == "single" else [pick(message) for message in verdict.messages]
 
 
-def _said(key: str, item: Item, verdict: Verdict) -> str:
-    points = f"{format_points(verdict.points)} / {format_points(verdict.max_points)}"
-    return voice.say(key, right=t(", ", "、").join(item.correct), points=points)
-
-
 def first_sentence(text: str) -> str:
     """The first sentence of a text. A point inside a number or a name does not end it."""
     found = re.match(r".+?(?:[。！？!?](?![”’）])|[.](?=\s|$))", text, re.S)
     return found[0] if found else text
 
 
-def reason_words(mark: str) -> str:
-    """The words for a mark of the learner's own reason."""
-    return {
-        "right": t("✓ My reason was right", "✓ 我的理由是对的"),
-        "other": t("≈ Right answer, other reason", "≈ 答案对，理由不同"),
-        "changed": t("↻ I see it differently now", "↻ 我改变看法了"),
-        "doubt": t("? I am not convinced yet", "? 我还没被说服"),
-    }[mark]
-
-
-def _reason(
-    item: Item, response: Response, verdict: Verdict, settled: str | float | None
-) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The learner's own reason beside the right one, and the marks that fit the verdict."""
+def _reason(item: Item, response: Response, settled: str | None) -> str:
+    """The learner's own reason beside the right one; "" where none was written."""
     if not response.because:
-        return "", ()
+        return ""
     own = reason_alone(response.because)
     mine = t(f"💡 You wrote: “because {own}”.", f"💡 你写的是：“因为{own}”。")
     if item.kind == "predict" and settled is None:
-        return mine, ()
+        return mine
     why = first_sentence(right_why(item, settled))
     beside = (
         t(f" The reason: {why} Is it the same?", f"理由是：{why}是一回事吗？")
         if why
         else t(" Is it one of the reasons above?", "它和上面的解释是一回事吗？")
     )
-    marks = ("right", "other", "changed") if verdict.state == "correct" else ("changed", "doubt")
-    return mine + beside, tuple((mark, reason_words(mark)) for mark in marks)
+    return mine + beside
 
 
 def _sorted(item: Item, lines: list[OptionFeedback]) -> list[OptionFeedback]:
@@ -245,8 +193,6 @@ def _sorted(item: Item, lines: list[OptionFeedback]) -> list[OptionFeedback]:
 
 def _line(item: Item, line: OptionFeedback, beliefs: Mapping[str, Text], held: set[str], bet: bool) -> Line:
     option = item.option(line.option)
-    if item.slider:
-        return Line("i", t("Why", "原因"), "", None, False, pick(line.why))
     if option is None:
         return _number_line(item, line, beliefs, held)
     belief = beliefs.get(option.misconception or "")
@@ -290,34 +236,3 @@ def _next_words(experiment: str) -> str:
     if not experiment:
         return ""
     return t(f'To see it happen, run `observe("{experiment}")`.', f'想亲眼看到，就运行 `observe("{experiment}")`。')
-
-
-def _ruler(item: Item, response: Response, settled: str | float | None) -> Ruler | None:
-    """The scale for a settled bet on a number, or for an estimate with a tolerance; None elsewhere."""
-    given = response.number
-    if given is None:
-        return None
-    if item.slider and settled is not None:
-        factor, stops = item.slider.factor, item.slider.stops
-        return Ruler(given, settled, settled / factor, settled * factor, stops, measured=True)
-    number = item.number
-    if item.kind != "number" or min(number.low, given) <= 0 or number.low == number.high:
-        return None
-    if within(given, number.low, number.high) and number.high < 1.05 * number.low:
-        return None
-    stops = decades(min(given, number.low), max(given, number.high))
-    return Ruler(given, number.value, number.low, number.high, stops)
-
-
-def decades(low: float, high: float) -> tuple[float, ...]:
-    """Marks of a logarithmic scale around low..high, both above 0: 1, 2, 5 steps, or powers of ten when
-    many.
-    """
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    if last - first > 2:
-        step = math.ceil((last - first) / 6)
-        return tuple(10.0**power for power in range(first, last + step, step))
-    marks = [digit * 10.0**power for power in range(first, last + 1) for digit in (1, 2, 5)]
-    below = max((mark for mark in marks if mark <= low), default=marks[0])
-    above = min((mark for mark in marks if mark >= high), default=marks[-1])
-    return tuple(mark for mark in marks if below <= mark <= above)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from course.core.i18n import language, t
-from course.learning.calibration import returns
+from course.learning.bets import returns
 from course.learning.entry import Entry
 from course.learning.schedule import A_DAY, Due, reviewed_on, spread, timetable
 from course.questions.bank import Bank

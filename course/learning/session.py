@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,6 @@ from course.learning.marking import Response, mark, mark_bet, response_of
 from course.learning.sheet import AnswerSheet
 from course.questions.items import Item, redrawn
 
-REASONS = ("right", "other", "changed", "doubt")
-"""How learners mark their own reason: it was right; right answer, another reason; I see it differently now; not convinced."""
-
 
 class AnswerError(ValueError):
     """The answer cannot be accepted; the message, in the learner's language, says what to do instead."""
@@ -30,12 +27,6 @@ class NotAttempted(AnswerError):
 
 def validate(item: Item, response: Response) -> Response:
     """Check that the response fits the kind of the item, and return it. Raises AnswerError with the next step otherwise."""
-    if item.slider:
-        if response.number is None:
-            raise NotAttempted(t("Choose a place on the scale first.", "请先在刻度上选一个位置。"))
-        if response.number <= 0:
-            raise AnswerError(t("Bet on a number above 0.", "请押一个大于 0 的数。"))
-        return response
     if item.kind == "number":
         if response.number is None:
             raise NotAttempted(t("Type a number first, for example 3 or 2.5e6.", "请先输入一个数字，例如 3 或 2.5e6。"))
@@ -162,29 +153,6 @@ def record(item: Item, response: Response, sheet: AnswerSheet | None, log: Answe
 def one_line(because: str) -> str:
     """A learner's reason in the form of the log: on one line, at most LONGEST_REASON characters."""
     return " ".join(because.split())[:LONGEST_REASON]
-
-
-def mark_reason(item: Item, mark: str, log: AnswerLog) -> None:
-    """Write the learner's mark of the own reason, one of REASONS, to the log. Raises AnswerError where there is no reason."""
-    given = earlier(item, log)
-    if mark not in REASONS:
-        raise AnswerError(t(f"reason is one of {', '.join(REASONS)}.", f"reason 只能是 {'、'.join(REASONS)} 之一。"))
-    if given is None or not given.because:
-        raise AnswerError(t("No reason of yours stands beside this answer.", "这次作答没有写下理由。"))
-    if reason_of(item, log.entries()) != mark:
-        log.append("reason", item.id, options=(mark,), lesson=item.lesson)
-
-
-def reason_of(item: Item, entries: Iterable[Entry]) -> str:
-    """The learner's mark of the reason for the latest answer (or for the bet); "" while it is not marked."""
-    event, found = "bet" if item.kind == "predict" else "answer", ""
-    for entry in entries:
-        if entry.item == item.id:
-            if entry.event == event == "answer":
-                found = ""
-            elif entry.event == "reason" and entry.options[:1] and entry.options[0] in REASONS:
-                found = entry.options[0]
-    return found
 
 
 def place_bet(item: Item, response: Response, log: AnswerLog) -> Verdict:

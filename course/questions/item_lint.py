@@ -62,18 +62,10 @@ def lint_items(items: Iterable[Item], misconceptions: Mapping[str, Text], own: b
 
 def _texts(item: Item) -> Iterator[tuple[str, Text]]:
     yield "stem", item.stem
-    if item.step:
-        yield "step", item.step
     for one in item.options:
         yield f"option {one.id}", one.text
         if one.why:
             yield f"why of option {one.id}", one.why
-        if one.plot:
-            yield f"alt of the plot of option {one.id}", one.plot.alt
-    if item.axes:
-        yield from (("name of the x axis", item.axes.x), ("name of the y axis", item.axes.y))
-    if item.slider:
-        yield from (("unit", item.slider.unit), ("why", item.slider.why))
     if item.number:
         yield "unit", item.number.unit
         for name, text in [("why", item.number.why), *(("why of a trap", trap.why) for trap in item.number.traps)]:

@@ -26,36 +26,6 @@ class UnknownItem(LookupError):
 
 
 @dataclass(frozen=True)
-class Plot:
-    """The small drawing of an option. y: the heights, from left to right. alt: the drawing in words."""
-
-    y: tuple[float, ...]
-    alt: Text
-
-
-@dataclass(frozen=True)
-class Axes:
-    """What all drawings of an item share: names of the axes, and the style (bars, line or dots)."""
-
-    x: Text
-    y: Text
-    style: str = "bars"
-
-
-@dataclass(frozen=True)
-class Slider:
-    """A bet on a number. stops: the marks of the scale, rising, all above 0 and equally far apart on it.
-
-    factor: a bet within measured / factor .. measured * factor wins; within factor squared it was close.
-    """
-
-    stops: tuple[float, ...]
-    unit: Text
-    why: Text
-    factor: float = 1.25
-
-
-@dataclass(frozen=True)
 class Option:
     """One option. correct is None where no key is known (checkpoint) or none exists (predict, order).
 
@@ -68,7 +38,6 @@ class Option:
     why: Text = ""
     misconception: str | None = None
     pairs_with: str | None = None
-    plot: Plot | None = None
     experiment: str | None = None
 
 
@@ -96,7 +65,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Item:
-    """One question. ``keyed``: whether it can be marked; ``step``: a smaller question for the third wrong try.
+    """One question. ``keyed``: whether it can be marked.
 
     For a question with variants (``course.questions.variants``) this is one variant: ``template`` is the entry as written,
     ``seed`` what the values were drawn with ("" for the standard variant), ``values`` the drawn values, ``key`` the id of its
@@ -113,13 +82,10 @@ class Item:
     number: Number | None = None
     order: tuple[str, ...] = ()
     experiment: str | None = None
-    axes: Axes | None = None
-    slider: Slider | None = None
     source: str = ""
     verify: str | None = None
     points: float = 1.0
     checkpoint: bool = False
-    step: Text = ""
     template: Mapping[str, Any] | None = field(default=None, repr=False)
     seed: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -133,11 +99,6 @@ class Item:
     def varies(self) -> bool:
         """Whether it is one of several variants."""
         return self.template is not None
-
-    @property
-    def numeric(self) -> bool:
-        """Whether it is answered with a number: a number item, or a bet on a scale."""
-        return self.kind == "number" or self.slider is not None
 
     @property
     def correct(self) -> tuple[str, ...]:
@@ -161,15 +122,6 @@ def _number(raw: Mapping[str, Any]) -> Number:
     return Number(raw["unit"], value, low, high, raw.get("why", ""), traps)
 
 
-def _option(raw: Mapping[str, Any]) -> Option:
-    plot = raw.get("plot")
-    return Option(**{**raw, "plot": Plot(tuple(plot["y"]), plot["alt"]) if plot else None})
-
-
-def _slider(raw: Mapping[str, Any]) -> Slider:
-    return Slider(**{**raw, "stops": tuple(raw["stops"])})
-
-
 FORMER = ("asks", "difficulty")
 """Fields of the questions of checkpoints that earlier versions released. Nothing reads them."""
 
@@ -183,7 +135,7 @@ def completed(raw: Any, lesson: str, checkpoint: bool = False) -> Any:
     right = sum(isinstance(one, Mapping) and bool(one.get("correct")) for one in raw.get("options") or ())
     if "number" in raw or "order" in raw:
         kind = "number" if "number" in raw else "order"
-    elif "slider" in raw or ("experiment" in raw and not right):
+    elif "experiment" in raw and not right:
         kind = "predict"
     else:
         kind = "multiple" if right > 1 else "single"
@@ -207,7 +159,7 @@ def parse_item(
         raw = {name: value for name, value in raw.items() if name not in FORMER}
     if check:
         _checked(raw, f"{where}, item {name}", checkpoint)
-    fields = {k: v for k, v in raw.items() if k not in ("options", "number", "order", "axes", "slider")}
+    fields = {k: v for k, v in raw.items() if k not in ("options", "number", "order")}
     return Item(
         **fields,
         checkpoint=checkpoint,
@@ -215,9 +167,7 @@ def parse_item(
         seed=seed if template else "",
         values=values,
         key=key,
-        options=tuple(_option(one) for one in raw.get("options", ())),
-        axes=Axes(**raw["axes"]) if "axes" in raw else None,
-        slider=_slider(raw["slider"]) if "slider" in raw else None,
+        options=tuple(Option(**one) for one in raw.get("options", ())),
         number=_number(raw["number"]) if "number" in raw else None,
         order=tuple(raw.get("order", ())),
     )
@@ -277,9 +227,8 @@ def _contradictions(raw: Mapping[str, Any], checkpoint: bool) -> Iterator[str]:
         yield "field options: an option id occurs twice; give every option its own letter."
     if kind == "number" and "number" not in raw:
         yield "field number: is missing; a question of kind number needs it."
-    if kind != "number" and not ids and "slider" not in raw:
+    if kind != "number" and not ids:
         yield f"field options: is missing; a question of kind {kind} needs it."
-    yield from _drawing_faults(raw)
     if checkpoint:
         return
     right = [one for one in raw.get("options", ()) if one.get("correct")]
@@ -292,21 +241,6 @@ def _contradictions(raw: Mapping[str, Any], checkpoint: bool) -> Iterator[str]:
     if kind == "predict" and "experiment" not in raw:
         yield "field experiment: is missing; name the experiment that settles the bet."
     yield from _order_faults(raw.get("order", ()), ids, kind)
-
-
-def _drawing_faults(raw: Mapping[str, Any]) -> Iterator[str]:
-    drawn = ["plot" in one for one in raw.get("options", ())]
-    if any(drawn) and not all(drawn):
-        yield "field options: some have a plot and some have none; draw all or none."
-    if any(drawn) != ("axes" in raw):
-        yield "field axes: plots of options and axes go together; write both or neither."
-    if "slider" not in raw:
-        return
-    stops = raw["slider"]["stops"]
-    if raw["kind"] != "predict" or raw.get("options"):
-        yield "field slider: belongs to a question of kind predict without options."
-    if stops[0] <= 0 or any(right <= left for left, right in zip(stops, stops[1:], strict=False)):
-        yield "field slider.stops: must be above 0 and rise from stop to stop."
 
 
 def _order_faults(order: Any, ids: list[str], kind: str) -> Iterator[str]:

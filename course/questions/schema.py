@@ -57,17 +57,11 @@ NUMBER = object_of(
     why=TEXT,
     traps=_list(_TRAP, 0),
 )
-PLOT = object_of(["y", "alt"], y=_list(_NUMBER, 2), alt=TEXT)
-AXES = object_of(["x", "y"], x=TEXT, y=TEXT, style={"type": "string", "enum": ["bars", "line", "dots"]})
-SLIDER = object_of(
-    ["stops", "unit", "why"], stops=_list(_NUMBER, 3), factor={"type": "number", "minimum": 1.01}, unit=TEXT, why=TEXT
-)
 _OPTION = object_of(
     ["id", "text", "why"],
     id=_OPTION_ID,
     correct={"type": "boolean"},
     text=TEXT,
-    plot=PLOT,
     why=TEXT,
     misconception=_SLUG,
     pairs_with=_OPTION_ID,
@@ -81,7 +75,6 @@ _COMMON: dict[str, Any] = {
     "stem": TEXT,
     "code": TEXT,
     "experiment": _LINE,
-    "axes": AXES,
 }
 _NEEDED = ["id", "lesson", "concept", "kind", "stem"]
 
@@ -92,8 +85,6 @@ PRACTICE = object_of(
     options=_list(_OPTION, 2),
     order=_list(_OPTION_ID, 2),
     number=NUMBER,
-    slider=SLIDER,
-    step=TEXT,
     verify=_LINE,
 )
 CHECKPOINT = _keyless(
@@ -102,7 +93,7 @@ CHECKPOINT = _keyless(
         id={"type": "string", "pattern": CHECKPOINT_ID},
         **{**_COMMON, "kind": {"type": "string", "enum": ["single", "multiple", "number", "order"]}},
         points={"type": "number", "minimum": 0.5},
-        options=_list(_keyless(object_of(["id", "text"], id=_OPTION_ID, text=TEXT, plot=PLOT)), 2),
+        options=_list(_keyless(object_of(["id", "text"], id=_OPTION_ID, text=TEXT)), 2),
         number=_keyless(object_of(["unit"], unit=TEXT)),
     )
 )

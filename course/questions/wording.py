@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from course.core.i18n import both, pick, t
-from course.core.markup import plain
-from course.questions.items import Item, Option
+from course.core.i18n import both, t
+from course.questions.items import Item
 
 PAIR = both("Only one of these two:", "下面两行只选一行：")
 """What stands above a distractor and the line that it tempts in place of."""
@@ -19,8 +18,6 @@ def reason_alone(because: str) -> str:
 
 def task_words(item: Item) -> str:
     """What the learner has to do, in words."""
-    if item.slider:
-        return t("bet on a number, it locks", "押一个数，提交后锁定")
     return {
         "single": t("choose one", "单选"),
         "multiple": t("choose all that apply", "多选"),
@@ -56,18 +53,10 @@ def unrecorded_words(recorded: str) -> str:
     )
 
 
-def option_words(option: Option) -> str:
-    """An option in words, with a description of its drawing."""
-    words = plain(pick(option.text))
-    if option.plot is None:
-        return words
-    return words + t(f" Drawing: {plain(pick(option.plot.alt))}", f"图示：{plain(pick(option.plot.alt))}")
-
-
 def call_text(item: Item) -> str:
     """The call that answers this item without a widget. Its example is no real option, so that it gives no hint."""
     letter, number = t('"LETTER"', '"字母"'), t("NUMBER", "数字")
-    if item.numeric:
+    if item.kind == "number":
         return f'answer("{item.id}", {number})'
     many = item.kind in ("order", "multiple", "spoken")
     return f'answer("{item.id}", {f"{letter}, {letter}" if many else letter})'

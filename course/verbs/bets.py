@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from course.experiment.bets_view import bets_html, bets_text
 from course.game.board import played
-from course.learning.calibration import Bet, placed_bets, returns
+from course.learning.bets import Bet, placed_bets, returns
 from course.learning.entry import Entry
 from course.verbs import state
 from course.verbs.say import in_words, put, say

@@ -23,17 +23,17 @@ def items_of(experiment: Experiment) -> list[Item]:
     ]
 
 
-def placed(items: Sequence[Item]) -> dict[str, str | float]:
-    """The placed bets: item id -> the option or, on a scale, the number that the learner bet on."""
+def placed(items: Sequence[Item]) -> dict[str, str]:
+    """The placed bets: item id -> the option that the learner bet on."""
     found = {}
     for item in items:
         bet = bet_of(item, state.now.log.entries())
         if bet is not None:
-            found[item.id] = bet.number if item.slider else bet.options[0]
+            found[item.id] = bet.options[0]
     return found
 
 
-def settled(item: Item, winner: str | float | None, evidence: str) -> Verdict:
+def settled(item: Item, winner: str | None, evidence: str) -> Verdict:
     """Write the result of a bet to the log and draw its card again; returns the verdict. evidence: the record in words."""
     verdict = settle(item, winner, state.now.log, evidence)
     if item.id in state.now.cards:
@@ -41,18 +41,18 @@ def settled(item: Item, winner: str | float | None, evidence: str) -> Verdict:
     return verdict
 
 
-def others(item: Item, mine: str | float | None, winner: str | float | None) -> tuple[tuple[str, str], ...]:
+def others(item: Item, mine: str | None, winner: str | None) -> tuple[tuple[str, str], ...]:
     """(option, explanation) for every option except the one that came true; ``mine``, the one that was bet on, comes first."""
     options = sorted(item.options, key=lambda one: one.id != mine)
     return tuple((pick(one.text), pick(one.why)) for one in options if one.id != winner)
 
 
-def betted(item: Item, bet: str | float, winner: str | float | None, verdict: Verdict) -> Betted:
+def betted(item: Item, bet: str, winner: str | None, verdict: Verdict) -> Betted:
     """A bet together with its result."""
     mine = answer_words(item, bet)
     if winner is None:
         return Betted(mine, still=t("nothing here decided it", "这次结果不足以定胜负"))
     out = outcome_words(item, winner, verdict.state == "correct")
-    why = pick(item.slider.why if item.slider else item.option(str(winner)).why)
-    rest, lost = others(item, bet, winner), not item.slider and verdict.state != "correct"
+    why = pick(item.option(winner).why)
+    rest, lost = others(item, bet, winner), verdict.state != "correct"
     return Betted(mine, out, t("It came out", "结果是"), why=why, others=rest, lost=lost)

@@ -188,7 +188,7 @@ def _under(head: str, found: list[tuple[str, str]]) -> list[Section]:
 def _bets() -> list[Section]:
     """The bets of this lesson that are settled, a sentence each; of many the first. How many others there are, and why."""
     from course.experiment.bets_view import bet_sentence
-    from course.learning.calibration import placed_bets
+    from course.learning.bets import placed_bets
     from course.verbs.portfolio.take_away import MOST
 
     mine = [bet for bet in placed_bets(state.now.log.entries(), state.now.bank) if bet.item.lesson == state.now.lesson]

@@ -7,7 +7,7 @@ import os
 from course.cards.text import answer as answer_in_text
 from course.core import catalog
 from course.core.i18n import t
-from course.learning.calibration import asked_again
+from course.learning.bets import asked_again
 from course.learning.embedded_questions import embedded_questions
 from course.learning.entry import now
 from course.learning.sheet import AnswerSheet, saved_notebooks
@@ -77,23 +77,16 @@ def explain(item_id: str) -> None:
 
 
 @in_words
-def answer(
-    item_id: str,
-    *options: str | int | float,
-    confidence: int | str | None = None,
-    because: str = "",
-    reason: str | None = None,
-) -> None:
+def answer(item_id: str, *options: str | int | float, confidence: int | str | None = None, because: str = "") -> None:
     """Answer any card by typing: ``answer("05-revisit", "b", because="...")`` or ``answer("03-vgg16", 15.5e9)``.
 
-    because: your reason, one line. reason: how you see it afterwards: "right", "other", "changed" or "doubt".
+    because: your reason, one line.
     """
     answer_in_text(
         item_id,
         *options,
         confidence=confidence,
         because=because,
-        reason=reason,
         log=state.now.log,
         bank=state.now.bank,
         sheet=state.now.sheet,

@@ -13,7 +13,7 @@ from course.core.i18n import t
 from course.game.board import Board, career_line, played
 from course.game.returning import Return, coming_back
 from course.game.returning_page import ReturningCases
-from course.learning.calibration import returning
+from course.learning.bets import returns
 from course.learning.progress import Games
 from course.learning.review import Plan, closing, greeting, plan
 from course.learning.schedule import Due, due
@@ -66,8 +66,9 @@ def daily(make: Callable[[str], Card]) -> None:
 
 def warm(at_most: int, make: Callable[[str], Card]) -> None:
     """At most so many cards to start a lesson with: lost bets that have come back, then concepts that are due."""
-    known = (state.now.log.entries(), state.now.bank, _now(), state.now.lesson)
-    items, lost = list(dict.fromkeys([*returning(*known), *due(*known)]))[:at_most], len(_lost())
+    entries, bank, lesson = state.now.log.entries(), state.now.bank, state.now.lesson
+    bets = [one.item for one in returns(entries, bank, lesson) if one.due <= _now()]
+    items, lost = list(dict.fromkeys([*bets, *due(entries, bank, _now(), lesson)]))[:at_most], len(_lost())
     if lost:
         say(
             t(

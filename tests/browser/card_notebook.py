@@ -14,8 +14,7 @@ IDS = {
     "multiple": "05-key-members",
     "number": "05-resnet-keys",
     "order": "05-fair-ab",
-    "pictures": "02-bet-first-call",
-    "scale": "05-bet-price",
+    "predict": "05-bet-price",
     "checkpoint": "05-c-new-key",
 }
 BANK = Bank()
@@ -59,7 +58,11 @@ class CardOnPage:
 
     def first_control(self):
         """The first thing on the card that takes an answer."""
-        return self.box.locator("input:not(.tbq-because input)").first if self.item.numeric else self.options.first
+        return (
+            self.box.locator("input:not(.tbq-because input)").first
+            if self.item.kind == "number"
+            else self.options.first
+        )
 
     def wanted(self) -> list[int]:
         """Places of the options to choose: a wrong one, two of several, all lines of an order."""
@@ -68,12 +71,9 @@ class CardOnPage:
         return [0, 2] if self.item.kind == "multiple" else [0]
 
     def choose_by_mouse(self) -> None:
-        if self.item.slider:
-            self.box.locator("button.tbq-mark").nth(3).click()
-            self.box.locator(".tbq-knob").wait_for()
-        elif self.item.numeric:
+        if self.item.kind == "number":
             self.first_control().fill("64")
-        for place in [] if self.item.numeric else self.wanted():
+        for place in [] if self.item.kind == "number" else self.wanted():
             self.options.nth(place).click()
             self.wait_chosen(place)
 
@@ -81,19 +81,13 @@ class CardOnPage:
         """From the first control on: Tab, Enter and Space alone."""
         keys = self.page.keyboard
         self.first_control().focus()
-        if self.item.numeric:
-            keys.type("7" if self.item.slider else "64")
+        if self.item.kind == "number":
+            keys.type("64")
         for number in range(len(self.item.options)):
             if number in self.wanted():
                 keys.press("Space" if number % 2 else "Enter")
                 self.wait_chosen(number)
             keys.press("Tab")
-        if self.item.slider:
-            keys.press("Tab")
-            keys.press("Enter")  # "less": from 7 to the mark 5
-            self.page.wait_for_function(
-                "() => document.activeElement.closest('.tbq').querySelector('input').value == '5'"
-            )
         if self.item.kind == "order":
             self._move_by_keys()
 

@@ -9,8 +9,6 @@ import pytest
 
 from course.core.i18n import LANGUAGES, pick
 from course.core.markup import plain
-from course.learning.bets import bet_of
-from course.learning.log import AnswerLog
 from course.questions.bank import load_bank
 from grader.authoring.book import front
 from tests.browser.conftest import assert_open_to_all, languages, shoot
@@ -18,7 +16,7 @@ from tests.conftest import ROOT
 
 pytest.importorskip("sphinx")
 LESSON, GAME = "05_cudnn_benchmark", "10_tuning_master"
-BET, SCALE, QUESTION = "05-bet-race", "05-bet-price", "05-false-how"
+BET, QUESTION = "05-bet-race", "05-false-how"
 DECK = ("05-detector", "05-h100", "05-fair-ab")  # shown by one cell
 WORDS = {"en": ("workspace", "Search", "You bet", "中文"), "zh": ("工作区", "搜索", "你押的是", "English")}
 HEADINGS = """() => [...document.querySelectorAll('h1,h2,h3,h4,h5,h6,[role=heading]')].filter(one => one.checkVisibility())
@@ -213,28 +211,6 @@ def test_the_first_page_opens_with_three_bets_of_one_tap_each(open_page, code):
         page.locator(f"details.book-result:has(template[data-item='{front.BETS[2]}'])").get_attribute("open")
         is not None
     )
-
-
-@pytest.mark.parametrize("code", languages("en"))
-def test_a_bet_on_a_scale_is_drawn_into_the_result_and_is_a_bet_of_the_notebooks(open_page, code, tmp_path):
-    item = load_bank()[SCALE]
-    page = open_page(code, LESSON, width=390 if code == "en" else 1280)
-    card, result = page.locator(IN_ROW.format(SCALE)), page.locator(f"details:has(template[data-item='{SCALE}'])")
-    filled = "[...document.querySelectorAll('.levels button')].map(one => getComputedStyle(one).backgroundColor)"
-    assert len(set(page.evaluate(filled))) == 1, "none of the three is suggested"
-    before = result.locator(".tbr-pic img").first.get_attribute("src")
-    choose(card.locator("[value='20']"))
-    shoot(card, f"book-scale-{code}")
-    card.locator(".levels button").first.click()
-    assert result.get_attribute("open") is not None
-    assert f"20 {pick(item.slider.unit, code)}" in result.locator(".tbr-bet").inner_text()
-    assert result.locator(".tbr-pic img").first.get_attribute("src") != before
-    shoot(result, f"book-scale-{code}-result")
-    log = tmp_path / "answers.jsonl"
-    log.write_text(page.evaluate("answers.text()"), "utf-8")
-    assert bet_of(item, AnswerLog(log).entries()).number == 20
-    reload(page)
-    assert result.get_attribute("open") is not None and card.locator("li.mine b").inner_text() == "20"
 
 
 @pytest.mark.parametrize("code", languages("zh"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 
 import pytest
 
@@ -13,11 +13,9 @@ from course.cards.offline import showable
 from course.cards.text import parse_number
 from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.markup import inline
-from course.learning.entry import Entry
 from course.learning.marking import Response, mark, misconceptions_of
 from course.learning.reporting import report
 from course.learning.session import AnswerError
-from course.learning.voice import Past, past_of
 from course.questions.bank import load_bank
 from grader.authoring.book import cards
 
@@ -45,18 +43,6 @@ def open_deck(bank, fresh_page, tmp_path):
         return fresh_page
 
     return opened
-
-
-def line(item, days_ago, verdict):
-    moment = (NOW - timedelta(days=days_ago)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return {
-        "id": f"{item.id} {days_ago}",
-        "time": moment,
-        "event": "answer",
-        "item": item.id,
-        "verdict": verdict,
-        "options": ["a"],
-    }
 
 
 def responses(item, draw):
@@ -111,42 +97,24 @@ def test_the_page_marks_every_question_as_the_course_does(bank, open_deck, code)
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_the_page_answers_in_the_words_of_the_course(bank, open_deck, code):
-    """Every item, wrong and right, with several pasts: the same headline and the same smaller step."""
-    pasts = [Past(1, 0), Past(2, 1), Past(4, 3)]
+    """Every item, wrong and right: the same headline and the same sentences."""
     asked = []
-    for place, item in enumerate(one for one in showable(bank.items()) if one.kind != "predict"):
+    for item in (one for one in showable(bank.items()) if one.kind != "predict"):
         wrong = next((one.id for one in item.options if one.id not in (*item.correct, *item.order[:1])), "")
         right = Response(item.order or item.correct, item.number.value if item.number else None)
         miss = Response(number=item.number.value * 7e7 + 1) if item.number else Response((wrong,))
-        asked += [(item, given, pasts[(place + number) % 3]) for number, given in enumerate((right, miss))]
+        asked += [(item, right), (item, miss)]
     found = open_deck(code).evaluate(
-        """asked => asked.map(([id, options, number, past]) => {
+        """asked => asked.map(([id, options, number]) => {
             const item = byId.get(id), response = { options, number };
-            const { head, messages } = told(item, response, mark(item, response), past);
+            const { head, messages } = told(item, response, mark(item, response));
             return [head, ...messages]; })""",
-        [(item.id, given.options, given.number, vars(past)) for item, given, past in asked],
+        [(item.id, given.options, given.number) for item, given in asked],
     )
-    for (item, given, past), page in zip(asked, found, strict=True):
+    for (item, given), page in zip(asked, found, strict=True):
         with speaking(code):
-            told = report(item, given, mark(item, given), past=past)
+            told = report(item, given, mark(item, given))
         assert page == [inline(one) for one in (told.headline, *told.messages)], item.id
-
-
-def test_the_past_is_counted_alike(bank, open_deck):
-    one, two = [item for item in bank.items() if item.kind == "single"][:2]
-    lines = [
-        line(one, 9, "correct"),
-        line(two, 8, "incorrect"),
-        line(two, 7, "incorrect"),
-        line(one, 6, "correct"),
-        line(two, 5, "correct"),
-        line(one, 4, "correct"),
-    ]
-    entries = [Entry(each["id"], each["time"], "answer", each["item"], verdict=each["verdict"]) for each in lines]
-    page = open_deck()
-    for item in (one, two):
-        found = page.evaluate("([id, lines]) => pastOf(byId.get(id), lines)", [item.id, lines])
-        assert found == vars(past_of(item, entries))
 
 
 def test_numbers_are_read_as_the_course_reads_them(open_deck):

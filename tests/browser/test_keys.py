@@ -10,7 +10,6 @@ import pytest
 from course.core.i18n import LANGUAGES
 from course.learning.log import AnswerLog
 from course.questions.bank import Bank
-from course.questions.items import Item
 from tests.browser.card_notebook import CardOnPage
 from tests.browser.conftest import comes_to
 from tests.browser.test_checkpoint import saved_answers
@@ -100,11 +99,6 @@ class Walk:
         )
 
 
-def kind(item: Item) -> str:
-    """A scale to bet on is a kind of its own."""
-    return "scale" if item.slider else item.kind
-
-
 @pytest.mark.parametrize(("lesson", "language"), [(LESSON, "en"), (LESSON, "zh"), ("05_cudnn_benchmark", "zh")])
 def test_a_lesson_is_gone_through_by_keys_alone(notebook, lesson, language):
     """Every card is answered; of a deck one after the other, as each opens."""
@@ -120,7 +114,7 @@ def test_a_lesson_is_gone_through_by_keys_alone(notebook, lesson, language):
             walk.answer(CardOnPage(book, item))
             walk.on(place)
             answered.append(item.id)
-            kinds.add(kind(item))
+            kinds.add(item.kind)
         decks += len(answered) > 1
     errors = walk.page.locator('.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]')
     assert errors.count() == 0, errors.first.inner_text()

@@ -38,9 +38,7 @@ def test_a_restart_in_the_middle_of_a_lesson_is_said_and_healed(fresh_page, plai
     log = AnswerLog(book.lab.folder / "home" / "answers.jsonl")
     for item in Bank().items(LESSON):
         if item.kind == "predict":
-            place_bet(
-                item, Response((item.options[1].id,)) if item.options else Response(number=item.slider.stops[2]), log
-            )
+            place_bet(item, Response((item.options[1].id,)), log)
 
     def run(text: str) -> None:
         page.evaluate(RUN, text)

@@ -205,7 +205,7 @@ LEARNER = """
 from course import *
 lesson("05_cudnn_benchmark", language={language!r})
 predict("05-bet-price")
-answer("05-bet-price", 20)
+answer("05-bet-price", "c")
 observe("05-toy-cost")
 question("05-what-for")
 answer("05-what-for", "a", because="µ ≈ 秒")

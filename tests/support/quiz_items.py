@@ -69,22 +69,6 @@ ORDER = item(
     options=[option("a"), option("b", belief="first-belief", pairs_with="a"), option("c"), option("d")],
 )
 PREDICT = item("predict", "wager", options=[option("a"), option("b"), option("c")], experiment="05-run")
-PICTURES = item(
-    "predict",
-    "pictures",
-    options=[
-        option("a", plot={"y": [1, 1, 1], "alt": both("three equal bars")}),
-        option("b", plot={"y": [4, 1, 0], "alt": both("a tall bar, a low one, none")}),
-    ],
-    axes={"x": both("call"), "y": both("time & more")},
-    experiment="05-run",
-)
-SCALE = item(
-    "predict",
-    "scale",
-    slider={"stops": [1, 2, 5, 10, 100], "factor": 1.5, "unit": both("times"), "why": both("why of the scale")},
-    experiment="05-run",
-)
 OLDER = item(
     "single",
     "old",

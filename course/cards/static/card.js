@@ -49,7 +49,7 @@ function inputHtml(item, response) {
   const rows = item.options.map((one) => `<label class="option">
     <input type="${type}" name="choice" value="${one.id}"${response.options.includes(one.id) ? " checked" : ""}>
     <b>${one.id}</b><span>${pick(one.text)}</span></label>`);
-  return `<fieldset aria-labelledby="${own(item, "stem")}"${item.scale ? ' class="scale"' : ""}><legend>${word("options")}</legend>${rows.join("")}</fieldset>`;
+  return `<fieldset aria-labelledby="${own(item, "stem")}"><legend>${word("options")}</legend>${rows.join("")}</fieldset>`;
 }
 
 function orderHtml(item, response) {
@@ -72,11 +72,24 @@ function orderHtml(item, response) {
 
 // --- after the answer ---
 
-function doneHtml(item, { response, entry, past }) {
+// {head, messages}, HTML: what is said of an answer, by the rules of course/learning/reporting.py. found: what mark() gave.
+function told(item, response, found) {
+  const { state } = found;
+  if (state === "not attempted") return { head: word("not_answered"), messages: [] };
+  const key = { correct: "hit", partly: "part" }[state] || (item.kind === "single" ? "miss" : "miss_open");
+  const head = word(`said_${key}`, { right: item.right, points: `${found.points} / 1` });
+  const praised = state === "correct" && ["single", "number"].includes(item.kind);
+  const why = praised && (item.kind === "number" ? item.number.why : item.options.find((one) => one.id === item.right[0]).why);
+  const messages = praised ? [pick(why)] : item.kind === "single" ? []
+    : found.messages.map((one) => one.html ? pick(one.html) : word(one.key, one.values));
+  return { head, messages, praised };
+}
+
+function doneHtml(item, { response }) {
   if (item.kind === "predict") return betHtml(item, response);
   const found = mark(item, response);
   const tone = TONES[found.state];
-  const { head, messages, praised } = told(item, response, found, past || { tries: 1, misses: 0 });
+  const { head, messages, praised } = told(item, response, found);
   const lines = { number: numberLines, order: orderLines }[item.kind] || choiceLines;
   const next = item.experiment && found.state !== "correct"
     ? `<p class="next">${word("observe", { experiment: item.experiment })}</p>` : "";
@@ -85,9 +98,8 @@ function doneHtml(item, { response, entry, past }) {
 }
 
 function betHtml(item, response) {
-  const [chosen] = response.options;  // on a scale the notebook takes any number
-  const shown = item.scale ? [{ id: chosen, text: item.options[0].text }] : item.options;
-  const rows = shown.map((one) => {
+  const [chosen] = response.options;
+  const rows = item.options.map((one) => {
     const mine = one.id === chosen;
     return lineHtml(mine ? "mine" : "", escaped(one.id), pick(one.text), mine ? word("mine_bet") : "", "");
   });

@@ -24,7 +24,7 @@ class Live {
 
   open() {  // unanswered, nothing chosen
     this.response = { options: [], number: null, typed: "" };
-    this.given = null;  // {response, entry, past} of this sitting
+    this.given = null;  // {response, entry} of this sitting
   }
 
   recall() {  // show the answer given last
@@ -32,13 +32,13 @@ class Live {
     if (!entry) return;
     const number = entry.number ?? null;
     this.response = { options: entry.options, number, typed: number === null ? "" : String(number) };
-    this.given = { response: this.response, entry, past: pastOf(this.item, answers.entries()) };
+    this.given = { response: this.response, entry };
   }
 
-  done() {  // {response, entry, past} of this sitting, or the bet that was placed once and for all
+  done() {  // {response, entry} of this sitting, or the bet that was placed once and for all
     if (this.item.kind !== "predict") return this.given;
-    const bet = answers.entries().find((one) => one.event === "bet" && one.item === this.item.id && (one.options.length || one.number > 0));
-    return bet && { response: { options: bet.options.length ? bet.options : [String(bet.number)], number: null }, entry: bet };
+    const bet = answers.entries().find((one) => one.event === "bet" && one.item === this.item.id && one.options.length);
+    return bet && { response: { options: bet.options, number: null }, entry: bet };
   }
 
   submit(confidence) {
@@ -49,15 +49,14 @@ class Live {
       if (response.number === null) return this.refuse("no_number", { typed: response.typed.trim() });
     } else if (!response.options.length) return this.refuse("choose_first");
     const fields = { confidence };
-    if (item.scale) fields.number = Number(response.options[0]);
-    else if (response.options.length) fields.options = response.options;
+    if (response.options.length) fields.options = response.options;
     if (response.number !== null) fields.number = response.number;
     if (item.kind === "predict") {
       answers.append("bet", item, fields);
     } else {
       const { state, points } = mark(item, response);
       const entry = answers.append("answer", item, { ...fields, verdict: state, points });
-      this.given = { response, entry, past: pastOf(item, answers.entries()) };
+      this.given = { response, entry };
     }
     this.page.answered();
     this.focus("result");

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from math import inf
 from time import perf_counter
 from typing import Any
 
 import torch
 
 from course.core import arguments
-from course.core.i18n import both, t
+from course.core.i18n import both, pick, t
 from course.core.records import Record
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
@@ -113,6 +114,16 @@ def _step_ms(conv: toy_search.ToyConv, size: int) -> float:
     return (perf_counter() - start) * 1e3
 
 
+PRICES = {
+    "a": (0, 4, both("at most 4 ×", "最多 4 倍")),
+    "b": (4, 12, both("4 to 12 ×", "4 到 12 倍")),
+    "c": (12, inf, both("more than 12 ×", "12 倍以上")),
+}
+"""The options of the bet on the price of the first step: from and to, in later steps, and the words in the picture."""
+WIDEST = 24
+"""Where the picture ends an option without an upper end, in later steps."""
+
+
 def read_toy_cost(rows: list[dict]) -> Reading | None:
     """The price of the first step in later steps; nothing is told where it is unsure."""
     found = _costs(rows)
@@ -120,7 +131,8 @@ def read_toy_cost(rows: list[dict]) -> Reading | None:
         return None
     price, gains = found["search_ms"] / found["fast_ms"] + 1, found["fast_ms"] < found["slow_ms"]
     outcome = "hardly longer" if price < 1.5 else "long, with a gain" if gains else "long, for nothing"
-    return Reading(outcome, {"price": price}, bets={"05-bet-price": price})
+    option = next(one for one, (_, most, _) in PRICES.items() if price <= most)
+    return Reading(outcome, {"price": price}, bets={"05-bet-price": option})
 
 
 def draw_toy_cost(record: Record, bets: dict[str, Any]) -> SvgPicture | None:
@@ -135,6 +147,7 @@ def draw_toy_cost(record: Record, bets: dict[str, Any]) -> SvgPicture | None:
     ]
     bet = None
     if mine := bets.get("05-bet-price"):
-        bet = Bet(t(f"{mine:g} × a later step", f"后面一步的 {mine:g} 倍"), rows=[1], span=(0, mine * found["fast_ms"]))
+        least, most, words = PRICES[mine]
+        bet = Bet(pick(words), rows=[1], span=(least * found["fast_ms"], min(most, WIDEST) * found["fast_ms"]))
     said = [Lane(name, steps, time_words(sum(steps) / 1e3)) for name, steps in lanes]
     return race(said, "ms", bet, note=t("search", "搜索"))

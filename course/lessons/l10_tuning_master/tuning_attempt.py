@@ -11,7 +11,7 @@ from course.core.i18n import Text, both
 from course.game import play, score
 from course.game.cases import EVIDENCE, Case
 from course.game.moves import Move
-from course.learning import calibration
+from course.learning import bets
 from course.learning.entry import now
 from course.lessons.l10_tuning_master.tuning_outcome import FEW, Table, came_out
 from course.lessons.l10_tuning_master.tuning_plan import (
@@ -103,13 +103,13 @@ class Attempt(play.Attempt):
             return [*runs, self.handed]
         return runs
 
-    def bets(self) -> tuple[calibration.Bet, ...]:
+    def bets(self) -> tuple[bets.Bet, ...]:
         """Each bet is a question whose options are the outcomes to bet on."""
         case, plan = self.case, self.plan
         options = tuple(Option(name, text) for name, text in plan.bets().items())
         asked = Item(case.id, case.lesson, case.id, "predict", case.title, options)
         return tuple(
-            calibration.Bet(
+            bets.Bet(
                 asked,
                 bet.when,
                 bet.bet,

@@ -39,11 +39,10 @@ def bet_items(bank: Bank, experiment: str) -> list[Item]:
 
 
 def after_bet(item: Item, option: str, language: str) -> str:
-    """HTML of the picture and the words of a result as a learner sees them who bet on that option, or mark of a scale."""
+    """HTML of the picture and the words of a result as a learner sees them who bet on that option."""
     experiment = base.get(item.experiment)
     with speaking(language), _fresh_log():
-        choice = {"number": float(option)} if item.slider else {"options": (option,)}
-        place_bet(item, Response(**choice, confidence=2), state.now.log)
+        place_bet(item, Response((option,), confidence=2), state.now.log)
         block = _block(experiment)
         return picture(block) + bets(block)
 

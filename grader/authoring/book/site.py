@@ -133,10 +133,10 @@ class Book:
             return shown
         below += [one.id for one in bets]
         variants = "".join(
-            f'<template data-item="{item.id}" data-option="{option}">'
-            f"{self.pictures.out_of(cards.after_bet(item, option, code))}</template>"
+            f'<template data-item="{item.id}" data-option="{option.id}">'
+            f"{self.pictures.out_of(cards.after_bet(item, option.id, code))}</template>"
             for item in bets
-            for option in offline.choices(item)
+            for option in item.options
         )
         return f'<details class="book-result"><summary>{pages.OUTCOME[code]}</summary>{shown}{variants}</details>'
 

@@ -22,9 +22,7 @@ ITEMS = BANK.items()
 
 
 def answers(item: Item) -> list[str | float]:
-    """One answer an option; for a number the right one, one in each trap and one far off; each mark of a scale."""
-    if item.slider:
-        return list(item.slider.stops)
+    """One answer an option; for a number the right one, one in each trap and one far off."""
     if item.number:
         traps = [(trap.low + trap.high) / 2 for trap in item.number.traps]
         return [item.number.value, *traps, 1e3 * abs(item.number.high) + 7]
@@ -33,8 +31,6 @@ def answers(item: Item) -> list[str | float]:
 
 def reasons(item: Item, given: str | float) -> list[str]:
     """What must be explained to whoever answers so, in the language in use."""
-    if item.slider:
-        return [pick(item.slider.why)]
     if item.number:
         fallen = [
             trap.why for trap in item.number.traps if given != item.number.value and trap.low <= given <= trap.high
@@ -48,7 +44,7 @@ def drive(card, given: str | float) -> None:
     item = card.item
     if card.answered:
         card.retry()
-    if item.numeric:
+    if item.kind == "number":
         card.input.field.value = repr(given)
     else:
         card.input.rows[given].button.click()
@@ -67,7 +63,7 @@ def test_every_answer_is_explained_and_marked_alike_by_click_and_by_text(item, t
         drive(card, given)
         answer(item.id, given, confidence=2, log=typed, bank=BANK, write=said.append)
         if item.kind == "predict":
-            winner = 3.0 if item.slider else item.options[0].id
+            winner = item.options[0].id
             assert settle(item, winner, clicked).state == settle(item, winner, typed).state
             card.settle()
             said.append(str(practice(item, log=typed, bank=BANK, text=True)))

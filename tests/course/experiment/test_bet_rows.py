@@ -1,8 +1,8 @@
 """Every option of every bet can come out: rows of a record that settle the bet on it.
 
-Each lesson brings them in ``rows.py`` of its tests: ``ROWS`` maps bet -> option -> rows, for a bet on a scale
-mark -> rows. ``UNREACHABLE`` there may map bet -> option -> why no measurement can name it, ``FURTHER`` bet -> more rows,
-each with the option that they settle it on, None where they cannot tell. The rows are invented.
+Each lesson brings them in ``rows.py`` of its tests: ``ROWS`` maps bet -> option -> rows.
+``UNREACHABLE`` there may map bet -> option -> why no measurement can name it, ``FURTHER`` bet -> more rows, each with the
+option that they settle it on, None where they cannot tell. The rows are invented.
 """
 
 from __future__ import annotations
@@ -33,24 +33,16 @@ def settled(bet, rows):
     return experiment.settles(Record(experiment.name, experiment.version, experiment.lesson, {}, rows)).get(bet)
 
 
-def winners(item, outcome):
-    """The answers that win the bet when this comes out: one option, or on a scale the marks within the factor."""
-    if item.slider is None or outcome is None:
-        return [outcome]
-    return [stop for stop in item.slider.stops if max(stop / outcome, outcome / stop) <= item.slider.factor]
-
-
 @pytest.mark.parametrize("bet", sorted(BETS))
 def test_every_option_can_come_out(bet):
     item, rows, never = BETS[bet], ROWS.get(bet, {}), UNREACHABLE.get(bet, {})
-    options = set(item.slider.stops) if item.slider else {one.id for one in item.options}
+    options = {one.id for one in item.options}
     assert set(rows) | set(never) == options and not set(rows) & set(never), (
         f"{bet}: "
         f"add rows that settle it on {sorted(options - set(rows) - set(never))} to tests/lessons/l{BETS[bet].lesson}/rows.py, "
         "or say there why nothing can"
     )
-    outcomes = {option: settled(bet, found) for option, found in rows.items()}
-    assert not [(option, out) for option, out in outcomes.items() if option not in winners(item, out)]
+    assert {option: settled(bet, found) for option, found in rows.items()} == {option: option for option in rows}
 
 
 def test_rows_stand_with_their_lesson_and_name_bets_that_exist():
@@ -67,7 +59,7 @@ def test_an_empty_record_settles_nothing(bet):
 @pytest.mark.parametrize("bet", sorted(FURTHER))
 def test_further_rows_settle_it_on_what_they_say_or_leave_it_open(bet):
     for rows, outcome in FURTHER[bet]:
-        assert settled(bet, rows) == (pytest.approx(outcome) if isinstance(outcome, float) else outcome)
+        assert settled(bet, rows) == outcome
 
 
 def test_more_changed_flags_than_options_leave_the_bet_open():

@@ -14,7 +14,7 @@ from course.core.i18n import LANGUAGES, both, pick, set_language, speaking, t
 from course.core.markup import plain
 from course.core.units import format_points
 from course.game import board, board_view, cases, moves, play, score, view
-from course.learning.calibration import levels
+from course.learning.bets import levels
 from course.learning.log import AnswerLog
 from course.lessons.l10_tuning_master import tuning_plan
 from course.lessons.l10_tuning_master import tuning_view as told

@@ -125,7 +125,7 @@ def test_the_card_uncovers_the_answers_by_its_button_and_keeps_the_rating(log, m
     spoken.show_button.click()
     assert plain(pick(item.full[-1]))[-20:] in spoken.model.value and spoken.behind.layout.display is None
     spoken.input.toggle(item.correct[0])
-    spoken.because.field.value = "permission, process"
+    spoken.because.value = "permission, process"
     spoken.buttons[3].click()
     entry = log.entries()[-1]
     assert (entry.event, entry.item, entry.options, entry.verdict, entry.because) == (

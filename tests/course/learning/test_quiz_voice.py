@@ -15,11 +15,8 @@ from course.learning.bets import settle
 from course.learning.entry import parse, to_line
 from course.learning.log import AnswerLog
 from course.learning.reporting import first_sentence
-from course.learning.session import reason_of
 from course.learning.transfer import export_to, import_from
-from course.questions.bank import Bank
 from course.questions.item_lint import language_faults
-from tests.support import quiz_items as q
 
 pytestmark = pytest.mark.usefixtures("quick_hands")
 
@@ -46,17 +43,6 @@ def test_a_hit_is_praised_with_the_reason_and_says_the_same_again(bank, log):
     assert practice("05-one", bank=bank, log=AnswerLog(log.path), text=False).say.value == said
 
 
-@pytest.mark.parametrize("step", [None, {"en": "Which size was here before?", "zh": "哪个尺寸来过？"}])
-def test_the_third_wrong_try_gets_a_smaller_step(tmp_path, log, step):
-    item = q.SINGLE | ({"step": step} if step else {})
-    bank = Bank(q.write_bank(tmp_path / "own", [item]))
-    wanted = step["en"] if step else "Cover the options"
-    said = [told(bank, log, "05-one", "a", confidence=3) for _ in range(3)]
-    assert wanted not in said[0] + said[1] and wanted in said[2] and "☕" in said[2]
-    assert "🎯" in told(bank, log, "05-one", "b")
-    assert wanted not in told(bank, log, "05-one", "a"), "a right answer in between starts the count again"
-
-
 @pytest.mark.parametrize("confidence", [1, 2, 3])
 def test_a_verdict_says_nothing_about_the_confidence(bank, log, confidence):
     """Such remarks grate by the sixth card; `bets()` and `progress()` say how well confidence and answers fit."""
@@ -70,61 +56,47 @@ def test_a_verdict_says_nothing_about_the_confidence(bank, log, confidence):
 
 def test_the_reason_is_kept_and_set_beside_the_right_one(bank, log):
     card = practice("05-one", bank=bank, log=log, text=False)
-    assert card.because.field.layout.visibility == "hidden", "asked for only once something is chosen"
+    assert card.because.layout.visibility == "hidden", "asked for only once something is chosen"
     card.input.rows["b"].button.click()
-    assert card.because.field.layout.visibility is None
-    card.because.field.value = "  the size\nwas new "
+    assert card.because.layout.visibility is None
+    card.because.value = "  the size\nwas new "
     card.buttons[3].click()
     assert log.entries()[-1].because == "the size was new"
-    shown = card.because.words.value
-    assert "the size was new" in shown and "why of b" in shown
-    card.because.buttons.children[0].click()
-    card.because.buttons.children[0].click()
-    assert [entry.options for entry in log.entries() if entry.event == "reason"] == [("right",)]
+    beside = "“because the size was new”. The reason: why of b"
+    assert beside in card.say.value and beside in card.saved_copy()["text/html"] and beside in str(card)
     again = practice("05-one", bank=bank, log=AnswerLog(log.path), text=False)
-    assert "Noted" in again.because.words.value and again.because.text == "the size was new"
+    assert beside in again.say.value and again.because.value == "the size was new"
     again.retry()
-    assert again.because.text == "" and again.because.below.layout.display == "none"
+    assert again.because.value == "" and "tbq-own" not in again.say.value
+    assert "“because I saw it”" in told(bank, log, "05-one", "b", because="I saw it", confidence=3)
 
 
 def test_a_card_without_a_reason_says_nothing_about_one(bank, log):
     card = practice("05-one", bank=bank, log=log, text=False)
     card.input.rows["a"].button.click()
     card.buttons[1].click()
-    assert card.because.below.layout.display == "none" and card.because.field.layout.visibility == "hidden"
+    assert "tbq-own" not in card.say.value and card.because.layout.visibility == "hidden"
     assert "because" not in json.loads(log.path.read_text("utf-8").splitlines()[-1])
 
 
-def test_on_a_bet_the_line_is_there_from_the_start_and_judged_after_the_measurement(bank, log):
+def test_on_a_bet_the_line_is_there_from_the_start_and_stands_beside_the_result(bank, log):
     card = bet("05-wager", bank=bank, log=log, text=False)
-    assert card.because.field.layout.visibility is None
-    card.because.field.value = "because caches remember"
+    assert card.because.layout.visibility is None
+    card.because.value = "because caches remember"
     card.input.rows["a"].button.click()
     card.buttons[2].click()
-    assert "“because caches remember”" in card.because.words.value and card.because.buttons.children == ()
+    assert "“because caches remember”" in card.say.value and "why of b" not in card.say.value
     settle(bank["05-wager"], "b", log)
     card.settle()
-    assert [one.description[0] for one in card.because.buttons.children] == ["↻", "?"], "it was not right"
-
-
-def test_the_text_twin_writes_and_marks_a_reason(bank, log):
-    said = told(bank, log, "05-one", "b", because="I saw it", confidence=3)
-    assert "“because I saw it”" in said and 'answer("05-one", reason="right")' in said
-    assert "Noted" in told(bank, log, "05-one", reason="other")
-    assert reason_of(bank["05-one"], log.entries()) == "other"
-    assert "one of right, other" in told(bank, log, "05-one", reason="nonsense")
-    assert "No reason of yours" in told(bank, log, "05-many", reason="right")
-    told(bank, log, "05-one", "a")
-    assert reason_of(bank["05-one"], log.entries()) == "", "a new answer has a reason of its own"
+    assert "“because caches remember”. The reason: why of b" in card.say.value
 
 
 def test_reasons_travel_with_the_log_and_old_logs_stay_valid(bank, log, tmp_path):
     told(bank, log, "05-one", "b", because="I saw it")
-    told(bank, log, "05-one", reason="right")
     file, _ = export_to(log, tmp_path / "mine.jsonl")
     other = AnswerLog(tmp_path / "other.jsonl")
-    assert import_from(other, file).new == 2
-    assert other.entries()[0].because == "I saw it" and reason_of(bank["05-one"], other.entries()) == "right"
+    assert import_from(other, file).new == 1
+    assert other.entries()[0].because == "I saw it"
     old = {"id": "1", "time": "2026-01-01T00:00:00.000000Z", "event": "answer", "item": "05-one", "options": ["b"]}
     entries, _, damaged = parse(json.dumps(old).encode())
     assert damaged == [] and entries["1"].because is None and b"because" not in to_line(entries["1"])
@@ -134,10 +106,10 @@ def test_reasons_travel_with_the_log_and_old_logs_stay_valid(bank, log, tmp_path
 
 def test_what_a_learner_writes_is_shown_as_text(bank, log):
     card = practice("05-one", bank=bank, log=log, text=False)
-    card.because.field.value = "<img src=x onerror=alert(1)>"
+    card.because.value = "<img src=x onerror=alert(1)>"
     card.input.rows["b"].button.click()
     card.buttons[3].click()
-    assert "<img" not in card.because.words.value + card.saved_copy()["text/html"]
+    assert "<img" not in card.say.value + card.saved_copy()["text/html"]
 
 
 @pytest.mark.parametrize(

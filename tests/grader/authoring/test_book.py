@@ -12,13 +12,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from course.cards import offline
 from course.cards.knowledge_view import card_html
-from course.cards.offline import item_data, showable
 from course.cards.offline_words import words
 from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.markup import plain
 from course.questions import knowledge
-from course.questions.bank import load_bank
-from grader.authoring.book import api, cards, check, clean, find, pages
+from grader.authoring.book import api, check, clean, find, pages
 from grader.authoring.book.execute import executed
 from grader.project import Project, checkpoint_items
 from tests.conftest import ROOT
@@ -154,15 +152,6 @@ def test_the_check_finds_a_question_of_a_checkpoint_and_a_page_without_twin(tmp_
     assert f"en/x.html: holds {secret} of a checkpoint" in found and any(
         "zh/alone.html: is missing" in one for one in found
     )
-
-
-def test_a_bet_on_a_scale_is_a_choice_among_its_marks():
-    item = load_bank()["05-bet-price"]
-    assert showable([item]) == [item]
-    data = item_data(item)
-    assert data["scale"] and [one["id"] for one in data["options"]] == ["1", "2", "3", "5", "10", "20", "50", "100"]
-    shown = [cards.after_bet(item, mark, "en") for mark in ("1", "100")]
-    assert "1 × a later step" in shown[0] and "100 × a later step" in shown[1] and shown[0] != shown[1]
 
 
 @pytest.mark.parametrize("repository", ["", "https://example.org/c.git"])

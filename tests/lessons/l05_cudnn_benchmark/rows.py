@@ -114,7 +114,7 @@ ROWS = {
     },
     "05-bet-flip": {"a": flip_rows(400.0, 0.7), "b": flip_rows(1.0, 1.0), "c": flip_rows(0.7, 0.7)},
     "05-bet-pays": {"a": steps(220.0, 3.5), "b": steps(220.0, 2.9), "c": steps(220.0, 2.0)},
-    "05-bet-price": {stop: costs(0.1 * stop) for stop in (1, 2, 3, 5, 10, 20, 50, 100)},
+    "05-bet-price": {"a": costs(0.3), "b": costs(0.9), "c": costs(2.0)},
 }
 SHOWN = {**CUDA_ROWS}
 FEW = [{**row, "ratio": 1.0, "low": None, "high": None, "rounds": 4} for row in race("undecided", "undecided")]
@@ -126,6 +126,7 @@ BRANCHES = {
     ],
     "05-toy-race": [FEW, *([*race("faster", "slower"), three(verdict)] for verdict in ("faster", "slower", "same"))],
     "05-toy-cost": [
+        costs(0.1),
         [{**row, "later_ms": 0.2 if row["search"] == "on" else 0.1} for row in costs(2.0)],
         [{**row, "later_ms": 0.1 if row["search"] == "on" else 0.3} for row in costs(2.0)],
     ],
@@ -161,10 +162,10 @@ FURTHER = {
         ([{**row, "call_ms": min(row["call_ms"], 2.0)} for row in flip_rows(1.0, 1.0)], None),
     ],
     "05-bet-price": [
-        (costs(2.0), 20.0),
+        (costs(0.1), "a"),
         (costs(2.0)[:18], None),
         # other programs disturbed half of the searches: the quick ones count
-        (costs(2.0)[:12] + costs(9.0)[12:], 20.0),
+        (costs(0.9)[:12] + costs(9.0)[12:], "b"),
         # no two of the quick ones agree
         ([{**row, "first_ms": 2.0 * 1.3 ** row["repeat"]} for row in costs(2.0)], None),
     ],
