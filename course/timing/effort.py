@@ -57,10 +57,7 @@ class Effort:
 
     def note(self, starved: bool = False) -> list[str]:
         """The remark on times that jump: that other programs keep the machine busy, if they do. starved: threads wait for a core."""
-        share, threads = (self._load.others() if self._load.before else 0.0), self.busy()
-        if share < BUSY and not starved and threads <= 1.3:
-            return []
-        said = []
+        share, threads, said = (self._load.others() if self._load.before else 0.0), self.busy(), []
         if share >= BUSY:
             said.append(
                 t(
@@ -68,7 +65,7 @@ class Effort:
                     f"其他程序占了这台机器的 {share:.0%}，所以耗时忽快忽慢：请关掉它们，或等机器空闲时再测。",
                 )
             )
-        if threads > PARALLEL:
+        if threads > (PARALLEL if said or starved else 1.3):
             said.append(
                 t(
                     f"It keeps {threads:.1f} CPU threads at work, and each call waits for the slowest of them: where other programs "

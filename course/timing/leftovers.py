@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import math
 import operator
 import sys
 import types
@@ -21,8 +20,6 @@ SAMPLE = 4096
 """Entries looked at of one container."""
 DEEPEST = 4
 """Steps from a function to what it reaches through others: closures, globals, arguments of a partial, attributes."""
-GREW = 2.0
-"""A tensor whose largest value changes by more than this factor while a function is timed is named."""
 FOREIGN = ("torch", "numpy", "builtins", "course")
 """Packages whose objects are no caches of the user's."""
 BOUND = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
@@ -134,7 +131,6 @@ class Kept:
         """Note what the first call has changed: containers and iterators."""
         self.changed = [name for name, value in self.objects.items() if _state(value) != self._states[name]]
         self._caches = {name: one.cache_info() for name, one in self.objects.items() if isinstance(one, CACHED)}
-        self._sizes = {name: _size(value) for name, value in self.objects.items()}
 
     def notes(self, name: str) -> list[str]:
         """The remarks on a function of that name, after all its calls."""
@@ -142,31 +138,20 @@ class Kept:
         looked_up = [
             one for one, (then, now) in infos.items() if now.hits > then.hits and now.misses == then.misses
         ]  # functools.cache
-        said = []
-        if looked_up or self.changed:
-            what = ", ".join(dict.fromkeys([*looked_up, *self.changed]))
-            said.append(
-                t(
-                    f"The first call of {name} changes {what}, so later calls do other work than the first: they look up what it keeps, "
-                    "or find an iterator empty, a list sorted. To time the work, make it anew before each call, outside the time: "
-                    "setup=lambda: make_input() hands it to every function; or call past the cache.",
-                    f"{name} 的第一次调用会改动 {what}，之后的调用做的就不是同样的活了：可能只是查表，或者迭代器已经取空、列表"
-                    "已经排好。"
-                    "要测运算本身，请在每次调用之前重新准备（不计入时间）：setup=lambda: make_input()，"
-                    "返回值会传给每个函数；或者绕过缓存。",
-                )
+        if not (looked_up or self.changed):
+            return []
+        what = ", ".join(dict.fromkeys([*looked_up, *self.changed]))
+        return [
+            t(
+                f"The first call of {name} changes {what}, so later calls do other work than the first: they look up what it keeps, "
+                "or find an iterator empty, a list sorted. To time the work, make it anew before each call, outside the time: "
+                "setup=lambda: make_input() hands it to every function; or call past the cache.",
+                f"{name} 的第一次调用会改动 {what}，之后的调用做的就不是同样的活了：可能只是查表，或者迭代器已经取空、列表"
+                "已经排好。"
+                "要测运算本身，请在每次调用之前重新准备（不计入时间）：setup=lambda: make_input()，"
+                "返回值会传给每个函数；或者绕过缓存。",
             )
-        for one, before in self._sizes.items():
-            now = _size(self.objects[one])
-            if before and not 1 / GREW <= now / before <= GREW:
-                said.append(
-                    t(
-                        f"Each call of {name} changes {one} in place: its largest value went from {before:.3g} to {now:.3g}. "
-                        "Copy it first, or make it anew with setup=.",
-                        f"{name} 每次调用都会就地改动 {one}：最大值从 {before:.3g} 变成了 {now:.3g}。请先复制一份，或用 setup= 重新准备。",
-                    )
-                )
-        return said
+        ]
 
 
 def _state(value: Any) -> Any:
@@ -179,18 +164,6 @@ def _state(value: Any) -> Any:
     if hasattr(type(value), "__next__"):
         return getattr(value, "_num_yielded", None) or operator.length_hint(value, -1)  # the first: of a DataLoader
     return None
-
-
-def _size(value: Any) -> float:
-    """The largest value of a tensor that is no parameter; 0 of anything else, and of tensors without values to read."""
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(value, torch.Tensor) or value.requires_grad or not value.is_floating_point():
-        return 0.0
-    try:
-        found = float(value.detach().abs().max())
-    except Exception:  # noqa: BLE001  (empty, meta, sparse, nested: kinds of tensors without values to read)
-        return 0.0
-    return found if found == found else math.inf
 
 
 def left_notes(left: Mapping[str, Iterable[str]]) -> list[str]:
