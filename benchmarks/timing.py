@@ -19,6 +19,8 @@ import functools
 import itertools
 import math
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from statistics import mean
@@ -27,7 +29,6 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from benchmarks.neighbours import neighbours
 from benchmarks.running import heading, load_now, markdown, options, publish
 from benchmarks.timers import BELIEVED, BUDGET_S, COMPARISONS
 
@@ -81,6 +82,29 @@ JOBS: dict[str, tuple[Callable[[int], Function], int]] = {
     "memory-long": (memory, 6),
 }
 """Name -> the function that makes it, and how many times the units of STEPS it does."""
+
+
+NEIGHBOUR = """
+import sys, threading
+threading.Thread(target=lambda: (sys.stdin.read(), __import__("os")._exit(0)), daemon=True).start()
+buffer = bytearray(48 << 20)
+print(flush=True)
+while True:
+    bytes(buffer) if {copies} else sum(range(5000))
+"""
+"""Computes or copies without a pause, until its input closes: also when this process is killed."""
+
+
+@contextlib.contextmanager
+def neighbours(count: int) -> Iterator[None]:
+    """So many neighbours while the block runs: every second one copies 48 MB, the others do arithmetic in Python."""
+    with contextlib.ExitStack() as stack:
+        for number in range(count):
+            command = [sys.executable, "-c", NEIGHBOUR.format(copies=number % 2)]
+            process = stack.enter_context(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+            stack.callback(process.kill)
+            process.stdout.readline()  # type: ignore[union-attr]  # it is making noise now
+        yield
 
 
 def measure_all(tries: int, rows: list[Row]) -> None:
