@@ -65,10 +65,6 @@ class Clock:
         """The clock for all calls after the first ones."""
         return self
 
-    def bare(self) -> Clock:
-        """The same without a setup before each call."""
-        return self
-
     def waits(self, f: Function) -> bool:
         """Whether each call of `f` was seen to wait for the device, so that the wall says its time."""
         return False
@@ -264,9 +260,6 @@ class PerCall(Clock):
 
     def settled(self) -> Clock:
         return PerCall(self._clock.settled(), self._setup)
-
-    def bare(self) -> Clock:
-        return self._clock
 
     def waits(self, f: Function) -> bool:
         return self._clock.waits(f)

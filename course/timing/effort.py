@@ -1,4 +1,4 @@
-"""What else happens while something is timed: threads at work, other programs, the timer's own overhead."""
+"""What else happens while something is timed: threads at work, other programs."""
 
 from __future__ import annotations
 
@@ -26,19 +26,6 @@ def threads(clock: Clock) -> int:
         return int(known)
     torch = sys.modules.get("torch")  # a process that never loaded it has no threads of it
     return int(torch.get_num_threads()) if torch else 1
-
-
-def overhead_ns(clock: Clock, calls: int) -> float:
-    """What the timer itself adds, in ns a call: blocks of `calls` calls of a function that does nothing.
-
-    The best of seven. Calling and returning is in it, as in the empty statement of timeit; the clock is read
-    twice a block, so a block of one call pays for both readings.
-    """
-    return min(clock.block(_nothing, calls) for _ in range(7)) / calls * 1e9
-
-
-def _nothing() -> None:
-    pass
 
 
 class Effort:

@@ -9,14 +9,11 @@ from typing import Any
 from course.core.i18n import t
 from course.timing import stats, validation
 from course.timing.clock import Clock, given_clock
-from course.timing.effort import overhead_ns
 from course.timing.results import Measurement
 from course.timing.rounds import Rounds
 
 WARMUP_SHARE = 0.3
 """Largest part of the budget that goes into warming up after the first call."""
-TINY = 0.2
-"""A larger part of the median than this in the timer's own overhead gets a remark."""
 MAX_SAMPLES = 10_000
 """Most samples of one measurement: blocks are made so long that no more fit into the budget."""
 
@@ -69,16 +66,6 @@ class _Single(Rounds):
         median, quality = stats.median(samples), stats.quality(samples)
         if self.effort and self.clock.device == "cpu" and quality == "noisy":
             self.notes += self.effort.note()
-        overhead = overhead_ns(self.clock.bare(), calls)
-        if overhead * 1e-9 > TINY * median:
-            self.notes.append(
-                t(
-                    f"Calling a function that does nothing takes {overhead:.0f} ns in this timer, much of what was measured. "
-                    "To time so little work, repeat it inside the function.",
-                    f"在这个计时器里，调用一个空函数就要 {overhead:.0f} ns，占了测得时间的一大部分。"
-                    "要测这么小的工作量，请在函数内部多重复几次。",
-                )
-            )
         issuing = self.clock.issue_s(f)
         interval = stats.interval_or_none(samples)
         return Measurement(
@@ -91,7 +78,6 @@ class _Single(Rounds):
             first_call_ms=first * 1e3,
             quality=quality,
             calls_per_sample=calls,
-            overhead_ns=overhead,
             issue_ms=None if issuing is None else issuing * 1e3,
             **self.facts(),
         )

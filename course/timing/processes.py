@@ -207,21 +207,15 @@ class Replicates:
 
     def _result(self, seconds: float) -> Comparison:
         pairs = {name: self._paired(name) for name in self._others()}
-        middles = {
-            what: {
-                name: stats.median([getattr(each, what)[name] for each in self.found]) for name in self.found[0].calls
-            }
-            for what in ("medians_ms", "first_call_ms")
+        medians = {
+            name: stats.median([each.medians_ms[name] for each in self.found]) for name in self.found[0].medians_ms
         }
         return replace(
             self.found[-1],
             pairs=pairs,
-            **middles,
+            medians_ms=medians,
             rounds=len(self.found),
             seconds=seconds,
-            ci=self.plan.ci,
-            gate=self.plan.gate,
-            max_time=self.plan.max_time,
             processes=len(self.found),
             complete=self.complete,
             notes=(*sameness.notes(pairs), *[validation.interrupted_note()] * (not self.complete)),

@@ -96,12 +96,8 @@ class Race(Rounds):
             baseline=self.plan.baseline,
             pairs=pairs,
             medians_ms={name: s * 1e3 for name, s in medians.items()},
-            first_call_ms={name: s * 1e3 for name, s in self.first.items()},
             calls=dict(self.calls),
             rounds=self.whole_rounds(),
-            ci=self.plan.ci,
-            gate=self.plan.gate,
-            max_time=self.max_time,
             **self.facts(),
         )
 

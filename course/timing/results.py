@@ -91,10 +91,9 @@ class Measurement(_Shown):
 
     median_ms, low_ms..high_ms (95 % interval of the median within this run; a later run may differ by far more. None where the
     samples are too few to tell or all alike: see `stats.enough`), samples_ms (one per block of `calls_per_sample` calls),
-    first_call_ms (apart from the rest), quality (stable | noisy | drifting | few), overhead_ns (the timer's own, a call; not
-    subtracted), issue_ms (on an accelerator: the time Python takes to issue a call; the others are then the device's own), device,
-    clock (wall | events), threads (torch may use), seconds (spent), complete (False after an interrupt), notes (sentences in the
-    learner's language).
+    first_call_ms (apart from the rest), quality (stable | noisy | drifting | few), issue_ms (on an accelerator: the time Python
+    takes to issue a call; the others are then the device's own), device, clock (wall | events), threads (torch may use), seconds
+    (spent), complete (False after an interrupt), notes (sentences in the learner's language).
     """
 
     name: str
@@ -106,7 +105,6 @@ class Measurement(_Shown):
     first_call_ms: float
     quality: str
     calls_per_sample: int
-    overhead_ns: float
     device: str
     clock: str
     threads: int
@@ -286,22 +284,17 @@ class Paired:
 class Comparison(_Shown):
     """Functions compared in random order, round by round; two have `.ratio .low .high .verdict` of their own.
 
-    pairs: candidate name -> Paired, also as c["name"]. By name, for one call: medians_ms, first_call_ms, calls (in a block),
-    issue_ms (on an accelerator: the time Python takes to issue it). rounds, seconds (spent), ci, gate, max_time
-    as given; device, clock, threads; processes: new ones of the baseline, 0 where all ran in this one; complete is False
-    after an interrupt; notes are sentences in the learner's language.
+    pairs: candidate name -> Paired, also as c["name"]. By name, for one call: medians_ms, calls (in a block), issue_ms (on an
+    accelerator: the time Python takes to issue it). rounds, seconds (spent), device, clock, threads; processes: new ones of the
+    baseline, 0 where all ran in this one; complete is False after an interrupt; notes are sentences in the learner's language.
     """
 
     baseline: str
     pairs: dict[str, Paired]
     medians_ms: dict[str, float]
-    first_call_ms: dict[str, float]
     calls: dict[str, int]
     rounds: int
     seconds: float
-    ci: float
-    gate: float
-    max_time: float
     device: str
     clock: str
     threads: int

@@ -248,17 +248,11 @@ class Trial:
             )
         open_ = [row for row in rows if row["verdict"] == "late" or row["low"] and verdicts.hopeful(row)]
         if open_ and not (out.stopped or out.failed or used > BUSY):
-            late = [row["setting"] for row in open_ if row["verdict"] == "late"]
-            more = 10 * math.ceil(max(2 * self.budget, out.seconds + 1.5 * self._needs_s(late)) / 10)
             names = [self.known[row["setting"]].name for row in open_]
             english, chinese = (
                 sign.join(pick(one, code) for one in names) for sign, code in ((", ", "en"), ("、", "zh"))
             )
-            least = f"{100 * verdicts.SMALL:.0f}"
-            self.note(
-                f"{english} may still save more than {least} %: try a budget of {more} s.",
-                f"还可能省 {least}% 以上：{chinese}。可以把预算设为 {more} 秒再试。",
-            )
+            self.note(f"A larger budget may settle: {english}.", f"加大预算，也许能有结论：{chinese}。")
 
 
 def _probed(venue: There | Here, wanted: Mapping[str, Sequence[str]], seconds: float) -> dict[str, Any]:

@@ -84,20 +84,17 @@ def _misused():
     from course.trace import onednn_log
 
     layer, ones = torch.nn.Conv2d(3, 4, 3, padding="same"), torch.ones(1, 3, 8, 8)
-    for size in (100, "x", 8.0):
-        yield lambda size=size: toy_search.run_schedule([size], True)
+    yield lambda: toy_search.run_schedule(["x"], True)
     yield lambda: toy_search.run_schedule(8, True)
     yield lambda: toy_search.run_schedule([8], True, limit=0)
-    for size in (0, "x", 8.5, [8]):
-        yield lambda size=size: toy_search.image(size)
+    yield lambda: toy_search.image(8.5)
     for toy in (toy_search.ToyConv(), FilterConv()):
         yield lambda toy=toy: toy(3, toy_search.kernel())
         yield lambda toy=toy: toy(toy_search.image(8), "x")
         yield lambda toy=toy: toy(ones, toy_search.kernel())
-    for ms in (-1, "x", None, math.nan, math.inf):
+    for ms in (-1, "x", math.nan):
         yield lambda ms=ms: ToyDevice().launch(ms)
-        yield lambda ms=ms: ToyDevice().launch(0).cpu(ms)
-        yield lambda ms=ms: VirtualDevice().launch(ms)
+    yield lambda: VirtualDevice().launch(-1)
     yield lambda: ToyDevice().event().elapsed_ms(3)
     yield lambda: small_training(threads=99)
     yield lambda: small_training(seed="x")
@@ -108,13 +105,11 @@ def _misused():
     yield lambda: rounding.rounded(1.0, "bf17")
     yield lambda: rounding.rounded(1.0, "float16")
     yield lambda: rounding.product([1.0], [1.0], ["tf32"])
-    for bits in (40, "x", 5.0):
-        yield lambda bits=bits: rounding.round_bits(torch.ones(1), bits)
+    yield lambda: rounding.round_bits(torch.ones(1), 40)
     yield lambda: rounding.round_bits(3.0, 5)
     yield lambda: rounding.cut_bits(3.0, 5)
     yield lambda: rounding.relative_error(ones, 3.0)
-    for number in ("x", None, 10**400):
-        yield lambda number=number: rounding.pattern(number, "tf32")
+    yield lambda: rounding.pattern("x", "tf32")
     yield lambda: pretend("x").__enter__()
     yield lambda: onednn_log.log_of(3)
     yield lambda: onednn_log.on_off(lambda: 1, threads=0)

@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from course.core import where
-from course.core.i18n import speaking
 from course.timing import TimingError, clock_for, compare, devices, effort, measure
 from course.timing import clock as clocks
 from tests.support.timing_clocks import Cost, NoisyClock, costing
@@ -102,18 +101,21 @@ def test_between_its_two_readings_the_timer_calls_the_function_and_nothing_else(
     """As timeit does. How many ns that takes beside it, `benchmarks.timing` measures."""
     clock, called = clock_for("cpu"), []
 
+    def idle():
+        pass
+
     def note(frame, event, function):
         if event in ("call", "c_call"):
             called.append(frame.f_code.co_name if event == "call" else function.__name__)
 
     sys.setprofile(note)
     try:
-        clock.block(effort._nothing, 5)
+        clock.block(idle, 5)
     finally:
         sys.setprofile(None)
     first = called.index("perf_counter_ns")
-    assert called[first : first + 7] == ["perf_counter_ns", *["_nothing"] * 5, "perf_counter_ns"]
-    assert called.count("perf_counter_ns") == 2 and called.count("_nothing") == 5
+    assert called[first : first + 7] == ["perf_counter_ns", *["idle"] * 5, "perf_counter_ns"]
+    assert called.count("perf_counter_ns") == 2 and called.count("idle") == 5
 
 
 def test_the_number_of_threads_of_another_process_needs_no_torch_here(monkeypatch):
@@ -168,20 +170,9 @@ def test_the_time_of_a_kernel_is_that_of_the_device_alone(seconds, monkeypatch):
     """Python takes 20 us to issue it: the time in between is no time of the kernel."""
     device = Device()
     found = measure(lambda: device.launch(seconds), clock=device.clock(monkeypatch), name="f")
+    assert ("Launch-bound: the GPU waits for Python" in found.sentence()) is (seconds < 20e-6)
     assert found.median_ms == pytest.approx(seconds * 1e3, rel=0.02) and found.clock == "events"
     assert found.issue_ms == pytest.approx(0.02, rel=0.05) and found.launch_bound is (seconds < 20e-6)
-
-
-@pytest.mark.parametrize(
-    "language, words", [("en", "Launch-bound: the GPU waits for Python"), ("zh", "GPU 在等 Python")]
-)
-def test_a_launch_bound_function_is_told(language, words, monkeypatch):
-    short, long = Device(), Device()
-    with speaking(language):
-        found = measure(lambda: short.launch(2e-6), clock=short.clock(monkeypatch), max_time=0.1)
-        assert words in found.sentence() and "20.0 µs" in found.sentence()
-        found = measure(lambda: long.launch(1e-3), clock=long.clock(monkeypatch), max_time=0.1)
-        assert words not in str(found)
 
 
 def test_a_call_that_waits_for_the_device_is_timed_by_the_wall(monkeypatch):

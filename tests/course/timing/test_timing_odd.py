@@ -15,7 +15,6 @@ from course.core import bars
 from course.core.i18n import set_language
 from course.timing import TimingError, compare, interrupts_propagate, measure
 from course.timing import clock as clocks
-from course.timing.results import Paired
 from tests.support.timing_clocks import Cost, NoisyClock, costing
 
 
@@ -72,12 +71,6 @@ def test_odd_comparisons_get_a_sentence(arguments, words):
         compare(*arguments)
 
 
-def test_a_function_that_fails_later_is_named():
-    left = iter([1e-3] * 5)
-    with pytest.raises(TimingError, match="StopIteration"):
-        measure(lambda: next(left), clock=NoisyClock(0))
-
-
 def test_prints_are_hidden_and_told(capsys):
     result = measure(lambda: print("epoch 0"), max_time=0.05, device="cpu")
     assert capsys.readouterr().out == ""
@@ -123,14 +116,6 @@ def test_odd_settings_of_measure_get_a_sentence(more, words):
         measure(costing(1), **more)
 
 
-def test_without_a_stderr_nothing_is_shown(monkeypatch):
-    """pythonw on Windows, and services, have none."""
-    monkeypatch.setattr(sys, "stderr", None)
-    assert compare(
-        {"a": costing(1), "b": costing(1)}, max_time=2.2, ci=1e-9, gate=1e-9, clock=NoisyClock(0), seed=1
-    ).rounds
-
-
 def test_an_interrupt_before_anything_was_measured_is_a_sentence():
     def stopped():
         raise KeyboardInterrupt
@@ -142,17 +127,6 @@ def test_an_interrupt_before_anything_was_measured_is_a_sentence():
         with pytest.raises(KeyboardInterrupt) as caught, interrupts_propagate():
             attempt()
         assert type(caught.value) is KeyboardInterrupt
-
-
-@pytest.mark.parametrize("language, words", [("en", "(5 of at least 12)"), ("zh", "（5 轮，至少要 12 轮）")])
-def test_too_few_rounds_are_named_and_no_ratio_is_told(language, words):
-    set_language(language)
-    try:
-        pair = Paired("b", "a", 0.0043, None, None, 0.0, "undecided", (0.0043,) * 5, 0.02)
-        assert words in pair.sentence() and "%" not in pair.sentence() and "0.0043" not in pair.sentence()
-        assert not pair.shown_above(0.001)
-    finally:
-        set_language("en")
 
 
 # ---- a setup before every call, outside the time ------------------------------------------------------------------
@@ -191,17 +165,6 @@ def test_setup_is_outside_the_time(monkeypatch):
     work = lasting(1_000)
     result = compare({"a": work, "b": work}, setup=lasting(2_000_000), same=False, max_time=0.1, device="cpu")
     assert result.medians_ms == pytest.approx({"a": 1e-3, "b": 1e-3})
-
-
-def test_a_list_sorted_in_place_is_unsorted_in_every_call():
-    kinds = set()
-
-    def sort(values):
-        kinds.add(tuple(values))
-        values.sort()
-
-    compare({"one": sort, "two": sort}, setup=lambda: [3, 1, 2], max_time=0.05, device="cpu")
-    assert kinds == {(3, 1, 2)}
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def test_the_budget_is_used_until_everything_is_settled(monkeypatch):
     began = time.monotonic()
     found = on_a_pretended_clock(Planted(HOLDS["oneDNN-off"], 0.8), monkeypatch, ["oneDNN-off"], 6)
     assert time.monotonic() - began > 5 and [row["verdict"] for row in found.rows()] == ["late"]
-    assert int(re.search(r"try a budget of (\d+) s", str(found))[1]) >= 12
+    assert "A larger budget may settle: oneDNN off." in str(found)
 
 
 def test_a_busy_machine_is_named_where_too_little_was_measured(monkeypatch):
@@ -169,7 +169,7 @@ def test_a_busy_machine_is_named_where_too_little_was_measured(monkeypatch):
     monkeypatch.setattr(running.Trial, "next", lambda self: [])
     found = on_a_pretended_clock(Planted(HOLDS["oneDNN-off"], 0.8), monkeypatch, ["oneDNN-off"])
     assert "Too little was measured" in found.sentence() and "Other programs used 90 % of this machine" in str(found)
-    assert "try a budget" not in str(found)
+    assert "A larger budget" not in str(found)
 
 
 def test_dropout_is_left_out_where_results_are_compared():
