@@ -24,8 +24,6 @@ from course.core.i18n import LANGUAGES, Text, both, pick, t
 from course.core.profiled import events_of, is_kernel, runs_on_cuda
 from course.core.tables import as_html, as_text, clip
 from course.core.units import format_ms
-from course.timing import TimingError
-from course.timing.validation import require_callable
 
 Row = dict[str, Any]
 
@@ -53,6 +51,8 @@ def trace_of(function: Callable[[], Any], calls: int = CALLS, warm_ups: int = WA
     shortest is kept, which was disturbed least. Nothing of it is changed. A function that works through something, such as a
     loader, makes it anew inside. Raises TimingError, in words, for what cannot be called, and whatever the function itself raises.
     """
+    from course.timing.validation import require_callable  # not for who only reads a log
+
     arguments.whole("calls", calls, 1)
     require_callable("function", function)
     _refuse_a_running_profiler()
@@ -71,6 +71,8 @@ def trace_of(function: Callable[[], Any], calls: int = CALLS, warm_ups: int = WA
 
 def _refuse_a_running_profiler() -> None:
     import torch
+
+    from course.timing import TimingError
 
     if torch.autograd._profiler_enabled():
         raise TimingError(

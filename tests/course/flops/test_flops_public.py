@@ -1,4 +1,4 @@
-"""Models of transformers by kin: the count is that of torch's counter on a real run, and the experts by hand."""
+"""Models of transformers by kin: the count is that of torch's counter on a real run, and the experts by hand; seven billion weights."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ TRANSFORMERS: dict[str, dict[str, Any]] = {
     "Bert": {},
     "BigBird": {"max_position_embeddings": 64},
     "Bloom": {"n_layer": 2, "n_head": 4},
+    "CLIPText": {"eos_token_id": 5},
     "Deberta": {},
     "DeepseekV3": {"q_lora_rank": 16, "kv_lora_rank": 16, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 8}
     | {"n_routed_experts": 4, "moe_intermediate_size": 32, "num_experts_per_tok": 2, "n_group": 2, "topk_group": 1}
@@ -35,6 +36,7 @@ TRANSFORMERS: dict[str, dict[str, Any]] = {
     "Mamba2": {"num_heads": 8, "head_dim": 8, "state_size": 8, "n_groups": 2},
     "Mistral": FEW_KEYS,
     "Mixtral": {"num_local_experts": 4, **FEW_KEYS},
+    "OPT": {"ffn_dim": 64, "word_embed_proj_dim": 32},
     "Qwen2": FEW_KEYS,
     "RecurrentGemma": {"num_hidden_layers": 3, "num_key_value_heads": 1, "lru_width": 32, "attention_window_size": 8},
     "Xlstm": {"embedding_dim": 32, "num_heads": 4, "num_blocks": 2},
@@ -74,3 +76,27 @@ def test_models_of_transformers(name: str, training: bool) -> None:
         with torch.no_grad(), sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as theirs:
             model(ids, **options)
         assert counted.macs == theirs.get_total_flops() // 2 + CHOSEN.get(name, 0)
+
+
+def test_seven_billion_weights_without_memory() -> None:
+    """32 layers of four projections, a gated perceptron and attention over 16 tokens; then the head."""
+    transformers = pytest.importorskip("transformers")
+    config = transformers.LlamaConfig(
+        vocab_size=32000, hidden_size=4096, intermediate_size=11008, num_hidden_layers=32, num_attention_heads=32
+    )
+    with torch.device("meta"):
+        model = transformers.LlamaForCausalLM(config).eval()
+    counted = count(model, torch.zeros(1, 16, dtype=torch.long))
+    layer = 16 * (4 * 4096**2 + 3 * 4096 * 11008) + 2 * 16 * 16 * 4096
+    assert counted.macs == 32 * layer + 16 * 4096 * 32000 and counted.exact
+    assert counted.params == 6_738_415_616 and counted["model.layers.31"].macs == layer
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_a_model_whose_outputs_may_not_be_changed(training: bool) -> None:
+    """Bart looks at values in the middle, so the run on shapes is given up: its half-made outputs forbid `del`."""
+    transformers = pytest.importorskip("transformers")
+    sizes = {f"{side}_{name}": n for side in ("encoder", "decoder") for name, n in (("layers", 1), ("ffn_dim", 32))}
+    heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
+    model = transformers.BartModel(transformers.BartConfig(d_model=16, vocab_size=50, **sizes, **heads)).eval()
+    assert count(model, torch.randint(3, 50, (1, 6)), training=training).exact
