@@ -22,31 +22,10 @@ from course.core.i18n import Text, both, pick
 from course.learning.sheet import MIME
 from grader.handin.files import replace
 from grader.handin.reading import SAVE_AGAIN, joined
-from grader.marking.restored_cells import TWO_CELLS
+from grader.marking.said import say
 from grader.marking.step import CourseStep, note, state
 
 FOLDER = "accepted"
-CELLS_GONE = both("Some cells for your work could not be read.", "有些作答单元格无法读取。")
-OTHER_PAPER = both(
-    "It was answered on the paper of “{other}”, and handed in as “{student}”. If you mistyped your id, tell your "
-    "instructor; if it is not your work, hand in your own.",
-    "作答用的是“{other}”的试卷，提交者却是“{student}”。如果是学号填错了，请告诉老师；如果交错了文件，请交自己的那一份。",
-)
-NO_PAPER = both(
-    "It does not say on whose paper it was answered, and every student has other numbers. Open the notebook of your class, say who you "
-    "are where it asks, look through your answers, save it, and hand it in again. So far it costs you nothing.",
-    "里面没有写明是谁的试卷，而每个学生的数字都不一样。请打开本班的 notebook，在询问处填上你的学号，检查答案，"
-    "保存后再交一次。到目前为止没有扣分。",
-)
-COPY = both(
-    "Your instructor has to look at this submission first. There is nothing you need to do unless you are asked.",
-    "老师要先看一看这份提交。除非老师找你，否则不用做什么。",
-)
-OTHER_MACHINE = both(
-    "Some of it does not run on the machine that marks. {why}. Your instructor looks at it; so far it costs you nothing.",
-    "有些代码在评分的机器上跑不了。{why}。老师会来看；到目前为止没有扣分。",
-)
-WAITS = both("Held back: not marked yet, and no zero.", "暂缓评分：还没有分数，也不是零分。")
 
 
 def why_held(nb: NotebookNode, others: dict[str, str], questions: int, student: str) -> tuple[str, Text] | None:
@@ -58,22 +37,21 @@ def why_held(nb: NotebookNode, others: dict[str, str], questions: int, student: 
     if "damaged" in state(nb)["happened"] and state(nb).get(
         "missing"
     ):  # a cell for code or text that could not be read
-        return "damaged", joined(CELLS_GONE, SAVE_AGAIN)
+        return "damaged", joined(say("held.cells-gone"), SAVE_AGAIN)
     if twice := state(nb).get("twice"):
         names = ", ".join(f"`{one}`" for one in twice)
-        return "two-cells", both(*(TWO_CELLS[language].format(names) for language in ("en", "zh")))
+        return "two-cells", say("held.two-cells", cells=names)
     if others and len(others) == questions:
         if not any(others.values()):
-            return "no-paper", NO_PAPER
+            return "no-paper", say("held.no-paper")
         other = "”, “".join(sorted({*others.values()} - {""}))
-        return "other-paper", both(*(OTHER_PAPER[code].format(other=other, student=student) for code in ("en", "zh")))
+        return "other-paper", say("held.other-paper", other=other, student=student)
     return None
 
 
 def on_this_machine(lacks: Text) -> tuple[str, Text]:
     """(code, sentence for the student) where cells stop here for what the student's machine had. lacks: from ``machine.lacking``."""
-    en, zh = (OTHER_MACHINE[code].format(why=lacks[code][:1].upper() + lacks[code][1:]) for code in ("en", "zh"))
-    return "machine", both(en, zh)
+    return "machine", say("held.machine", why={code: why[:1].upper() + why[1:] for code, why in lacks.items()})
 
 
 def hold(nb: NotebookNode, code: str, sentence: Text) -> None:
@@ -84,7 +62,7 @@ def hold(nb: NotebookNode, code: str, sentence: Text) -> None:
             continue
         cell.outputs = [one for one in cell.outputs if MIME not in one.get("data", {})]
         if cell.metadata.get("nbgrader", {}).get("grade"):
-            words = html.escape(pick(WAITS, language))
+            words = html.escape(pick(say("held.waits"), language))
             data = {"text/plain": "0.0", "text/html": f'<div class="course-mark"><p>{words}</p></div>'}
             made = NotebookNode(output_type="execute_result", data=data, metadata={}, execution_count=None)
             cell.outputs, cell.execution_count = [made], None

@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 
 from course.core.i18n import Text, both
 from grader.marking.newer_syntax import needs_newer
+from grader.marking.said import say
 from grader.project.task import Task
 
 DEVICE = re.compile(
@@ -29,7 +30,6 @@ NEWER_LIBRARY = re.compile(
     r"module '(torch[\w.]*)' has no attribute '(\w+)'|cannot import name '(\w+)' from '(torch[\w.]*)'"
 )
 NEWEST_KNOWN = (3, 14)  # of a later Python nobody here knows what it reads
-NOT_RUN = ("did not run to its end", "没有运行完")
 HERE = ".".join(map(str, sys.version_info[:2]))
 
 
@@ -51,13 +51,13 @@ def lacking(nb: NotebookNode, raised: Mapping[int, Raised], files: Mapping[str, 
 
     raised: index of a cell -> how it ended. files: those in the working folder.
     """
-    en, zh = [], []
-    for index, error in raised.items():
-        why = _why(error, nb.cells[index].source, _python(nb), files)
-        if why is not None:
-            en.append(f"cell {index + 1} {why['en']} ({error.line[:150]})")
-            zh.append(f"第 {index + 1} 个单元格{why['zh']}（{error.line[:150]}）")
-    return both("; ".join(en[:3]), "；".join(zh[:3])) if en else None
+    why = {index: _why(error, nb.cells[index].source, _python(nb), files) for index, error in raised.items()}
+    said = [
+        say("machine.cell", number=index + 1, why=one, line=raised[index].line[:150])
+        for index, one in why.items()
+        if one
+    ]
+    return both("; ".join(one["en"] for one in said[:3]), "；".join(one["zh"] for one in said[:3])) if said else None
 
 
 def broken(nb: NotebookNode, tasks: Mapping[str, Task], raised: Mapping[int, Raised]) -> dict[str, Text]:
@@ -70,11 +70,8 @@ def broken(nb: NotebookNode, tasks: Mapping[str, Task], raised: Mapping[int, Rai
         )
         for index, error in raised.items():
             if defines.search(nb.cells[index].source):
-                en, zh = (f"stopped: {error.line[:200]}", f"中断了：{error.line[:200]}") if error.line else NOT_RUN
-                found[identity] = both(
-                    f"The cell that defines `{task.name}` (cell {index + 1}) {en}.",
-                    f"定义 `{task.name}` 的单元格（第 {index + 1} 个）{zh}。",
-                )
+                what = "machine.stopped" if error.line else "machine.not-run"
+                found[identity] = say(what, name=task.name, number=index + 1, line=error.line[:200])
     return found
 
 
@@ -82,21 +79,16 @@ def _why(error: Raised, source: str, python: tuple[int, ...], files: Mapping[str
     if error.name == "ModuleNotFoundError" and (found := MODULE.search(error.message)):
         name = found[1]
         if name.split(".")[0] not in {PurePosixPath(path).parts[0].removesuffix(".py") for path in files}:
-            return both(
-                f"needs the module `{name}`, which is neither here nor among the files",
-                f"需要模块 `{name}`，这台机器上和交来的文件里都没有",
-            )
+            return say("machine.module", name=name)
     if error.name in ("SyntaxError", "IndentationError") and (not python or python > sys.version_info[:2]):
         helpers = [data.decode("utf-8", "replace") for path, data in files.items() if path.endswith(".py")]
         if python > NEWEST_KNOWN or any(map(needs_newer, [source, *helpers])):
             its = f" {'.'.join(map(str, python))}" if python else ""
-            return both(
-                f"may need the newer Python{its}; here it is {HERE}", f"可能需要更新的 Python{its}；这里是 {HERE}"
-            )
+            return say("machine.python", version=its, here=HERE)
     if DEVICE.search(error.message):
-        return both("needs a device that this machine lacks", "需要这台机器没有的设备")
+        return say("machine.device")
     if NEWER_LIBRARY.search(error.message):
-        return both("needs another version of torch than is here", "需要的 torch 版本与这里的不同")
+        return say("machine.torch")
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from course.core.i18n import Text, both, pick
+from course.core.i18n import Text, pick
 from course.core.verdict import Verdict
 from course.learning.marking import mark
 from course.learning.sheet import MIME
@@ -21,6 +21,7 @@ from grader.handin.reading import Held
 from grader.marking import render
 from grader.marking.held import hold, on_this_machine, print_of, why_held
 from grader.marking.running import Found
+from grader.marking.said import say
 from grader.marking.step import STATE, grade_id, note, notes, reasons, state
 from grader.marking.tasks import judge_task
 from grader.marking.verdicts import gravest
@@ -108,19 +109,10 @@ def _note_answers(
     """Note for the student that answers are missing, or were given on another paper."""
     if items and not state(nb).get("sheet", True) and not state(nb)["answers"]:
         happened.add("answers")
-        note(nb, "answers-missing", _missing(len(items)))
+        n = len(items)
+        note(nb, "answers-missing", say("mark.answers-missing", n=n, s="" if n == 1 else "s"))
     for sentence in sentences_on_other_papers(others, paper) if others else ():
         note(nb, "other-paper", sentence)
-
-
-def _missing(n: int) -> Text:
-    """The sentence for a notebook without an answer sheet. (A student who answered nothing has an empty sheet.)"""
-    return both(
-        f"Answers missing: {n} question{'' if n == 1 else 's'}. "
-        "The notebook carries no answer sheet (its outputs were cleared, or its first cell never ran), "
-        "and there is no answers file beside it.",
-        f"缺少答案：{n} 道题。notebook 里没有答题卡（输出被清除，或第一个单元格从未运行），旁边也没有答案文件。",
-    )
 
 
 def _plain(value: Any) -> Any:
@@ -154,6 +146,5 @@ def _question(nb: NotebookNode, item: Item, language: str) -> tuple[Verdict, lis
 def _task(nb: NotebookNode, task: Task, found: Found, known: Circumstances) -> tuple[Verdict, list[str]]:
     verdict = judge_task(task, *found[task.id], known.stopped.get(task.id))
     if "by_hand" in verdict.evidence:
-        why = verdict.evidence["by_hand"]
-        note(nb, "look", both(f"`{task.id}` needs a look by hand ({why}).", f"`{task.id}` 需人工查看（{why}）。"))
+        note(nb, "look", say("task.by-hand", id=task.id, why=verdict.evidence["by_hand"]))
     return verdict, render.verdict_blocks(verdict, known.language)

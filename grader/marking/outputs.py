@@ -17,11 +17,11 @@ from jinja2 import pass_context
 from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 
-from course.core.i18n import both, pick
+from course.core.i18n import pick
 from course.learning.sheet import MIME
+from grader.marking.said import say
 from grader.marking.step import language_of
 
-NO_PICTURE = both("a picture that is missing from the notebook", "notebook 里缺少这张图片")
 TEXTS = ("text/plain", "text/html", "text/markdown", "text/latex")
 PICTURES = ("image/png", "image/jpeg", "image/svg+xml")  # a page shows all three as images, where no script runs
 TAGS = frozenset(
@@ -30,35 +30,9 @@ TAGS = frozenset(
 )
 ATTRIBUTES = ("style", "title", "colspan", "rowspan", "width", "height", "alt", "start", "open", "lang")
 STYLES = CSSSanitizer(
-    allowed_css_properties=[
-        "background-color",
-        "border",
-        "border-bottom",
-        "border-collapse",
-        "border-left",
-        "border-radius",
-        "border-top",
-        "color",
-        "display",
-        "font-family",
-        "font-size",
-        "font-style",
-        "font-weight",
-        "line-height",
-        "margin",
-        "margin-bottom",
-        "margin-left",
-        "margin-top",
-        "max-width",
-        "min-width",
-        "padding",
-        "padding-left",
-        "text-align",
-        "text-decoration",
-        "vertical-align",
-        "white-space",
-        "width",
-    ]
+    allowed_css_properties="background-color border border-bottom border-collapse border-left border-radius border-top color display "
+    "font-family font-size font-style font-weight line-height margin margin-bottom margin-left margin-top max-width min-width padding "
+    "padding-left text-align text-decoration vertical-align white-space width".split()
 )
 CLASS = re.compile(
     r"course-mark|dataframe|highlight|hl-\w+|ansi-[\w-]+|[a-z]{1,2}\d?"
@@ -139,7 +113,7 @@ class Renderer(IPythonRenderer):
         try:
             return super().image(text, url, title)
         except InvalidNotebook:
-            return f"<em>[{pick(NO_PICTURE, self._language)}]</em>"
+            return f"<em>[{pick(say('page.no-picture'), self._language)}]</em>"
 
 
 @pass_context

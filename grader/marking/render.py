@@ -9,35 +9,16 @@ from collections.abc import Iterable
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
-from course.core.i18n import both, pick
+from course.core.i18n import pick
 from course.core.units import format_points
 from course.core.verdict import Verdict
 from course.learning.marking import Response, feedback
 from course.questions.items import Item
+from grader.marking.said import SAID, say
 
-WORDS = {
-    "correct": both("right", "正确"),
-    "partly": both("partly right", "部分正确"),
-    "incorrect": both("not right", "不正确"),
-    "not attempted": both("not attempted", "未作答"),
-    "inconclusive": both("inconclusive", "无法判定"),
-    "not marked": both("not marked", "未评分"),
-}
-HEAD = both("**{points} of {top:g} points** ({words})", "**{points} / {top:g} 分**（{words}）")
-HEAD_OF_ONE = both("**{points} of 1 point** ({words})", "**{points} / 1 分**（{words}）")
-CHOSEN, RIGHT, WHY, OPTION = (
-    both("chosen", "已选"),
-    both("right", "正确"),
-    both("why", "原因"),
-    both("option", "选项"),
-)
-YES, NO = both("yes", "是"), both("no", "否")
-YOURS = both("Your answer: {}", "你的答案：{}")
-TRUE = both("The right answer: {}", "正确答案：{}")
-NONE = both("none", "无")
-STEP, STEP_WHY = both("({})", "（{}）"), both("{}: {}", "{}：{}")
+WORDS = SAID["state"]
+MARK = SAID["mark"]
 CELL_LOOK = "padding:3px 12px 3px 0;text-align:left;vertical-align:top"
-REPAIRED = both("What the grader had to put in order", "评分程序做过的整理")
 
 
 def result(points: float, top: float, state: str, blocks: Iterable[str], language: str) -> NotebookNode:
@@ -47,7 +28,9 @@ def result(points: float, top: float, state: str, blocks: Iterable[str], languag
     """
     points = min(max(round(float(points), 4), 0.0), float(top))
     words = pick(WORDS[state], language)
-    head = pick(HEAD_OF_ONE if top == 1 else HEAD, language).format(points=format_points(points), top=top, words=words)
+    head = pick(MARK["head-of-one" if top == 1 else "head"], language).format(
+        points=format_points(points), top=top, words=words
+    )
     blocks = [head, *blocks]
     data = NotebookNode(
         {
@@ -68,14 +51,14 @@ def verdict_blocks(verdict: Verdict, language: str) -> list[str]:
 
 def option_table(item: Item, response: Response, language: str) -> list[str]:
     """A Markdown table of the options: whether each was chosen, whether it is right, and why."""
-    rows = [[pick(word, language) for word in (OPTION, CHOSEN, RIGHT, WHY)]]
+    rows = [[pick(MARK[word], language) for word in ("option", "chosen", "right", "why")]]
     for line in feedback(item, response):
         sign = "✓ " if line.chosen and line.right else "✗ " if line.chosen else "→ " if line.right else ""
         rows.append(
             [
                 sign + pick(item.option(line.option).text, language),
-                pick(YES if line.chosen else NO, language),
-                pick(YES if line.right else NO, language),
+                pick(MARK["yes" if line.chosen else "no"], language),
+                pick(MARK["yes" if line.right else "no"], language),
                 pick(line.why, language),
             ]
         )
@@ -88,16 +71,21 @@ def order_blocks(item: Item, response: Response, language: str) -> list[str]:
     text = {option.id: _line(pick(option.text, language)) for option in item.options}
 
     def steps(ids: tuple[str, ...]) -> str:
-        return " → ".join(pick(STEP, language).format(text.get(i, i)) for i in ids) or pick(NONE, language)
+        return " → ".join(pick(MARK["step"], language).format(step=text.get(i, i)) for i in ids) or pick(
+            MARK["none"], language
+        )
 
     whys = [
-        "- " + pick(STEP_WHY, language).format(text[line.option].rstrip(".。"), _line(pick(line.why, language)))
+        "- "
+        + pick(
+            say("mark.step-why", step=text[line.option].rstrip(".。"), why=_line(pick(line.why, language))), language
+        )
         for line in feedback(item, response)
         if line.why
     ]
     return [
-        pick(YOURS, language).format(steps(response.options)),
-        pick(TRUE, language).format(steps(item.order)),
+        pick(say("mark.yours", answer=steps(response.options)), language),
+        pick(say("mark.true-answer", answer=steps(item.order)), language),
         *(["\n".join(whys)] if whys else []),
     ]
 
@@ -105,11 +93,11 @@ def order_blocks(item: Item, response: Response, language: str) -> list[str]:
 def number_blocks(item: Item, response: Response, language: str) -> list[str]:
     """The student's number, the right one, why, and which trap the answer fell into, as Markdown blocks."""
     unit = pick(item.number.unit, language)
-    said = pick(NONE, language) if response.number is None else f"{_number(response.number)} {unit}"
+    said = pick(MARK["none"], language) if response.number is None else f"{_number(response.number)} {unit}"
     whys = [_line(pick(line.why, language)) for line in feedback(item, response) if line.why]
     return [
-        pick(YOURS, language).format(said),
-        pick(TRUE, language).format(f"{_number(item.number.value)} {unit}"),
+        pick(say("mark.yours", answer=said), language),
+        pick(say("mark.true-answer", answer=f"{_number(item.number.value)} {unit}"), language),
         *whys,
     ]
 
@@ -117,7 +105,7 @@ def number_blocks(item: Item, response: Response, language: str) -> list[str]:
 def notes_cell(sentences: list[str], language: str) -> NotebookNode:
     """The text cell on top of a graded notebook that says what was repaired."""
     lines = "\n".join(f"- {html.escape(_line(sentence), quote=False)}" for sentence in dict.fromkeys(sentences))
-    return new_markdown_cell(f"**{pick(REPAIRED, language)}**\n\n{lines}", id="course-notes")
+    return new_markdown_cell(f"**{pick(MARK['repaired'], language)}**\n\n{lines}", id="course-notes")
 
 
 def _number(value: float) -> str:

@@ -12,44 +12,14 @@ import re
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from course.core.i18n import both
+from course.core.i18n import both, pick
 from grader.authoring.build import answer_id
 from grader.handin.reading import untouched
+from grader.marking.said import SAID, say
 from grader.marking.step import grade_id, note, state
 
 BINDS = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 FIXED = ("grade", "grade_id", "locked", "solution", "task", "schema_version")
-DELETED = both(
-    "# This cell was not in the submission; there is nothing to run.", "# 提交里没有这个单元格；没有可运行的内容。"
-)
-
-SENTENCES = {
-    "copied": both(
-        "In the notebook more than once; the one with work in it counts: {}.",
-        "在 notebook 里出现了多次，计分的是写了内容的那一份：{}。",
-    ),
-    "missing": both(
-        "Missing from the notebook, and put back as released: {}.", "notebook 里缺少，已按发布时的样子补回：{}。"
-    ),
-    "later": both(
-        "This copy comes from an earlier release, which did not have {} yet. It was added here for marking; nobody made a mistake.",
-        "这份 notebook 来自较早发布的版本，那时还没有 {}：评分时补了进来，不是谁的错。",
-    ),
-    "metadata": both("The grading data had been changed and was restored: {}.", "评分信息被改动过，已恢复：{}。"),
-    "points": both(
-        "The points in this copy differ from the release; those of the release count: {}.",
-        "这份 notebook 里写的分值与发布的不同，以发布的为准：{}。",
-    ),
-    "locked": both(
-        "The locked text had been changed and was restored; what was written there runs as a cell of its own: {}.",
-        "锁定的内容被改动过，已恢复；写在那里的内容作为单独的单元格运行：{}。",
-    ),
-}
-TWO_CELLS = both(
-    "The cell for {} is in the notebook more than once, with different work. Delete those that do not count, and hand in again. "
-    "So far it costs you nothing.",
-    "{} 的作答单元格在 notebook 里有好几份，内容又不一样。请删掉不算数的，再交一次。到目前为止没有扣分。",
-)
 
 
 def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str) -> None:
@@ -60,7 +30,7 @@ def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str)
     _modern(notebook)
     wanted = {grade_id(cell): cell for cell in released.cells if grade_id(cell)}
     found, later = _found(notebook, wanted), _later(notebook, wanted)
-    changed: dict[str, list[str]] = {kind: [] for kind in SENTENCES}
+    changed: dict[str, list[str]] = {kind: [] for kind in SAID["restored"]}
     twice = []
     for identity, cells in found.items():
         right = wanted[identity]
@@ -96,11 +66,7 @@ def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str)
     for kind, identities in changed.items():
         if identities:
             names = [f"`{identity}`" for identity in dict.fromkeys(identities)]
-            note(
-                notebook,
-                kind,
-                both(SENTENCES[kind]["en"].format(", ".join(names)), SENTENCES[kind]["zh"].format("、".join(names))),
-            )
+            note(notebook, kind, say(f"restored.{kind}", cells=both(", ".join(names), "、".join(names))))
 
 
 def _later(notebook: NotebookNode, wanted: dict[str, NotebookNode]) -> set[str]:
@@ -202,5 +168,5 @@ def _stand_in(cell: NotebookNode, language: str) -> NotebookNode:
     """The released cell to insert. An answer cell becomes a comment, so that it cannot overwrite the student's function."""
     made = copy.deepcopy(cell)
     if made.metadata.nbgrader.solution:
-        made.source = DELETED[language]
+        made.source = pick(say("restored.deleted"), language)
     return made

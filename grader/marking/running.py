@@ -22,6 +22,7 @@ from course.core.i18n import Text, both, pick
 from grader.marking.machine import Raised
 from grader.marking.outputs import sayable, sound
 from grader.marking.probe import probe, results
+from grader.marking.said import say
 from grader.marking.step import grade_id, note, state
 from grader.marking.tasks import settled, spoilt
 from grader.marking.verdicts import OF_KERNEL, WORDS
@@ -34,46 +35,12 @@ MOST_TOLD, LONGEST_LINE = 3, 300  # errors named in the summary, characters of e
 LOOKS = re.compile(r"(?:#.*\n)*check_file\([^()\n]*\)\s*")  # a cell that does nothing else
 MOST_KERNELS = 4  # so many may be ended by the cells of one submission, and as many by its probes
 
-ENDED = {
-    "died": both(
-        "This cell ended the kernel. The cells before it were run again without it.",
-        "这个单元格使内核终止。已跳过它，重新运行了前面的单元格。",
-    ),
-    "memory": both(
-        "This cell took more memory than there is and the kernel was ended. "
-        "The cells before it were run again without it.",
-        "这个单元格用的内存超出上限，内核被终止。已跳过它，重新运行了前面的单元格。",
-    ),
-    "stuck": both(
-        "This cell did not stop when its time was up. The cells before it were run again without it.",
-        "这个单元格超时后仍未停止。已跳过它，重新运行了前面的单元格。",
-    ),
-    "flood": both(
-        "This cell printed without end and was stopped. The cells before it were run again without it.",
-        "这个单元格不停地输出，已被停止。已跳过它，重新运行了前面的单元格。",
-    ),
-}
-LATE = both("Its time was up, and it was interrupted.", "时间用完，已被中断。")
-FEWER = both(
-    "All processes it started took more memory together than there is, and were ended.",
-    "它启动的所有进程合计占用的内存超出上限，已被终止。",
-)
-SKIPPED = both(
-    "This cell was not run: the time or the kernels for this notebook were used up.",
-    "没有运行这个单元格：这个 notebook 的时间用完了，或者内核重启次数到上限了。",
-)
 STATE_OF = {
     "killed": "unreached",
     "timeout": "late",
     "memory": "memory",
     "output": "output",
 }  # word of ``verdicts`` -> state of a call
-SKIPPED_NOTE = both(
-    "Some cells were not run: the time or the kernels for this notebook were used up.",
-    "有些单元格没有运行：这个 notebook 的时间用完了，或者内核重启次数到上限了。",
-)
-CUT = both("... the rest of this output was cut ...", "……其余输出已截断……")
-
 Drawn = dict[str, list[Case] | None]  # task id -> the calls, None for a value
 Found = dict[str, tuple[list[Case] | None, dict[int, dict[str, Any]]]]  # task id -> (the calls, what came back)
 
@@ -150,12 +117,12 @@ class Run:
             self._waiting.remove(job)
             self.words.add(word)
             if job.cell is not None:
-                job.cell.outputs = [_error("NotRun", SKIPPED, self.language)]
+                job.cell.outputs = [_error("NotRun", say("run.skipped"), self.language)]
                 self.raised[job.index] = Raised()
             else:
                 self._miss(job, word)
         if jobs and jobs[0].cell is not None:
-            note(self.nb, "skipped", SKIPPED_NOTE)
+            note(self.nb, "skipped", say("run.skipped-note"))
 
     def _stopped(self, job: Job, back: dict[int, dict[str, Any]], word: str) -> None:
         """Handle a probe that was stopped: the part of the call that stopped it is lost, the calls of other parts are tried
@@ -236,22 +203,18 @@ class Run:
             outputs, ran.outputs, ran.cut = [], [], True
         if ran.cut:
             self.words.add("output")
-            said.append(_line(pick(CUT, self.language)))
+            said.append(_line(pick(say("run.cut"), self.language)))
         if ran.error is not None:
             self.words.add("memory" if _no_memory(ran) else "raised")
             self._raised(job, ran)
         elif ran.late or ran.ended:
             self.raised[job.index] = Raised()
         if ran.late and not ran.ended:
-            said.append(_error("TimeIsUp", LATE, self.language))
-            self._note(job, "timeout", LATE)
+            said.append(self._told(job, "TimeIsUp", "timeout", say("run.late")))
         if ran.fewer:
-            said.append(_error("OutOfMemory", FEWER, self.language))
-            self._note(job, "memory", FEWER)
+            said.append(self._told(job, "OutOfMemory", "memory", say("run.fewer")))
         if ran.ended:
-            why = ENDED[ran.ended]
-            said.append(_error("KernelEnded", why, self.language))
-            self._note(job, OF_KERNEL[ran.ended], why)
+            said.append(self._told(job, "KernelEnded", OF_KERNEL[ran.ended], say(f"run.{ran.ended}")))
         job.cell.outputs = [*outputs, *said]
         self._shown.append((job.cell, ran, said))
 
@@ -266,12 +229,12 @@ class Run:
     def _note(self, job: Job, word: str, why: Text) -> None:
         """Note for the student and the summary what happened to a cell: its number, ``word`` in words, and why."""
         self.words.add(word)
-        number, said = job.index + 1, WORDS[word]
-        note(
-            self.nb,
-            word,
-            both(f"Cell {number}, {said['en']}: {why['en']}", f"第 {number} 个单元格，{said['zh']}：{why['zh']}"),
-        )
+        note(self.nb, word, say("run.cell", number=job.index + 1, word=WORDS[word], why=why))
+
+    def _told(self, job: Job, name: str, word: str, why: Text) -> NotebookNode:
+        """The same, as an output below the cell."""
+        self._note(job, word, why)
+        return _error(name, why, self.language)
 
 
 def _sounds(ran: Ran) -> list[NotebookNode]:

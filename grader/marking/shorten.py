@@ -9,18 +9,14 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from course.core.i18n import both, pick
+from course.core.i18n import pick
+from grader.marking.said import say
 from grader.marking.step import grade_id, language_of
 
 MOST_TEXT = 40_000  # characters of one source or text output
 MOST_PICTURE = 3_000_000  # characters of one picture or attachment
 MOST_PAGE = 6_000_000  # of all together
 MOST_CELLS = 500
-CUT = both("... the rest is not shown here; it was marked whole ...", "……其余不在此显示；评分时用的是完整内容……")
-LEFT_OUT = both(
-    "{n} cells of this notebook are not shown here, because the page would be too large. All of it was marked.",
-    "此页过大，未显示 notebook 中的 {n} 个单元格。评分时用的是完整内容。",
-)
 
 
 class Shorten(NbGraderPreprocessor):
@@ -34,7 +30,7 @@ class Shorten(NbGraderPreprocessor):
 def shorten(nb: NotebookNode) -> None:
     """Cut long sources, outputs and attachments of the student's cells; leave out cells once the page is full."""
     language = language_of(nb, "en")
-    cut, shown, left = pick(CUT, language), [], MOST_PAGE
+    cut, shown, left = pick(say("page.cut"), language), [], MOST_PAGE
     for cell in nb.cells:
         cell.source = _cut(cell.source, MOST_TEXT, f"\n{cut}")
         for output in cell.get("outputs", ()) if not _graded(cell) else ():
@@ -47,7 +43,9 @@ def shorten(nb: NotebookNode) -> None:
         if grade_id(cell) or (left >= 0 and len(shown) < MOST_CELLS):
             shown.append(cell)
     if left_out := len(nb.cells) - len(shown):
-        shown.insert(0, new_markdown_cell(f"**{pick(LEFT_OUT, language).format(n=left_out)}**", id="course-left-out"))
+        shown.insert(
+            0, new_markdown_cell(f"**{pick(say('page.left-out', n=left_out), language)}**", id="course-left-out")
+        )
     nb.cells = shown
 
 

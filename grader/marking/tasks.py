@@ -6,12 +6,17 @@ import builtins
 import json
 from typing import Any
 
-from course.core.i18n import Text, both
+from course.core.i18n import Text, both, pick
 from course.core.units import format_points
 from course.core.verdict import Verdict, correct, incorrect, not_attempted, partly
 from course.exercises.slips import same
+from grader.marking.said import SAID, say
 from grader.project import Infrastructure
 from grader.project.task import Case, Task, plain
+
+CALLS = SAID["call"]
+UNREACHED = {"state": "unreached"}
+LOST = ("late", "memory", "output", "unreached")  # no result came back
 
 
 def judge_task(
@@ -26,58 +31,31 @@ def judge_task(
     state = found.get(-1, {}).get("state")
     if state == "absent" and stopped is not None:
         return incorrect(stopped, max_points=top, happened=["raised"])
-    if state == "absent":
-        return not_attempted(
-            both(f"There is no `{task.name}` in the notebook.", f"notebook 里没有 `{task.name}`。"), max_points=top
-        )
-    if state == "not callable":
-        return not_attempted(both(f"`{task.name}` is not a function.", f"`{task.name}` 不是函数。"), max_points=top)
+    said = {"absent": "task.absent", "not callable": "task.not-callable"}.get(state)
+    if said is not None:
+        return not_attempted(say(said, name=task.name), max_points=top)
     if not found:
-        return incorrect(
-            both(
-                f"The kernel ended before `{task.name}` could be tried.",
-                f"还没来得及试运行 `{task.name}`，内核就结束了。",
-            ),
-            max_points=top,
-        )
+        return incorrect(say("task.not-tried", name=task.name), max_points=top)
     if task.judge is not None:
         return _judged(task, found.get(0, {}), top)
     if {result["state"] for result in found.values()} == {"stub"}:
-        return not_attempted(
-            both(f"`{task.name}` still raises NotImplementedError.", f"`{task.name}` 仍然抛出 NotImplementedError。"),
-            max_points=top,
-        )
+        return not_attempted(say("task.stub", name=task.name), max_points=top)
     return _compared(task, cases, found, top)
 
 
 def _judged(task: Task, result: dict[str, Any], top: float) -> Verdict:
-    if result.get("state") != "value":
-        if result.get("state") in LOST:
-            lost = STATES[result["state"]]
-            return incorrect(
-                both(f"`{task.name}` could not be read: {lost['en']}.", f"无法读取 `{task.name}`：{lost['zh']}。"),
-                max_points=top,
-            )
-        return incorrect(
-            both(
-                f"`{task.name}` is not plain data (numbers, strings, lists, dictionaries).",
-                f"`{task.name}` 不是普通数据（数字、字符串、列表、字典）。",
-            ),
-            max_points=top,
-        )
+    state, name = result.get("state"), task.name
+    if state in LOST:
+        return incorrect(say("task.not-read", name=name, why=CALLS[state]), max_points=top)
+    if state != "value":
+        return incorrect(say("task.not-plain", name=name), max_points=top)
     if result.get("value") is None:
-        return not_attempted(both(f"`{task.name}` is empty.", f"`{task.name}` 是空的。"), max_points=top)
+        return not_attempted(say("task.empty", name=name), max_points=top)
     try:
         verdict = task.judge(result["value"])
     except Exception as error:
-        return incorrect(
-            both(
-                f"`{task.name}` has a form that could not be read; ask your instructor to look at it.",
-                f"`{task.name}` 的格式无法读取；请老师人工查看。",
-            ),
-            max_points=top,
-            by_hand=f"the judge of {task.id} stopped: {type(error).__name__}: {error}",
-        )
+        why = f"the judge of {task.id} stopped: {type(error).__name__}: {error}"
+        return incorrect(say("task.odd-form", name=name), max_points=top, by_hand=why)
     share = verdict.points / verdict.max_points if verdict.max_points else 0.0
     return Verdict(verdict.state, round(share * top, 4), top, verdict.messages, verdict.evidence)
 
@@ -87,7 +65,9 @@ def _compared(task: Task, cases: list[Case], found: dict[int, dict[str, Any]], t
     if _always_the_same(found, len(cases)) and any(
         _state(task, case, found[n]) != "right" for n, case in enumerate(cases)
     ):
-        return incorrect(ALWAYS_THE_SAME, max_points=top, happened=["wrong"], parts=dict.fromkeys(task.parts, 0.0))
+        return incorrect(
+            say("task.always-the-same"), max_points=top, happened=["wrong"], parts=dict.fromkeys(task.parts, 0.0)
+        )
     for number, case in enumerate(cases):
         state = _state(task, case, found.get(number, UNREACHED))
         if state != "right":
@@ -99,7 +79,7 @@ def _compared(task: Task, cases: list[Case], found: dict[int, dict[str, Any]], t
         if name in wrong:
             messages.append(_reason(part.reason, part.points, wrong[name], sum(c.part == name for c in cases)))
     if not wrong:
-        return correct(both("Right for every input that was tried.", "试过的所有输入都正确。"), points=top, parts=parts)
+        return correct(say("task.right"), points=top, parts=parts)
     happened = sorted({state for states in wrong.values() for state in states})
     return (
         partly(points, top, *messages, happened=happened, parts=parts)
@@ -165,38 +145,11 @@ def _failure(result: dict[str, Any]) -> str:
     kind = getattr(builtins, str(result.get("type")), None)
     if result["state"] == "raised" and isinstance(kind, type) and issubclass(kind, BaseException):
         return f"raised:{kind.__name__}"
-    return result["state"] if result["state"] in STATES else "odd"
-
-
-STATES = {
-    "wrong": both("another result than expected", "结果与预期不同"),
-    "odd": both("a result that is not plain data", "结果不是普通数据"),
-    "large": both("a result that is far too large", "结果过大"),
-    "late": both("the time was used up", "时间用完了"),
-    "memory": both("the memory was used up, the kernel was ended", "内存用完了，内核被终止"),
-    "output": both("it printed without end and was stopped", "不停地输出，已被停止"),
-    "unreached": both("not reached, the kernel had ended", "没有执行到，内核已结束"),
-    "stub": both("NotImplementedError", "NotImplementedError"),
-    "raised": both("an exception of its own", "自定义异常"),
-}
-
-ALWAYS_THE_SAME = both(
-    "It gave the same result for every input that was tried; a guess that fits some of them earns nothing.",
-    "对试过的所有输入都返回同一个结果；碰巧对上几个不得分。",
-)
-UNREACHED = {"state": "unreached"}
-LOST = ("late", "memory", "output", "unreached")  # no result came back
+    return result["state"] if result["state"] in CALLS else "odd"
 
 
 def _reason(reason: Text, points: float, states: list[str], calls: int) -> Text:
     """The reason of the part, and how many calls failed in which way; never a value."""
-    reason = both(reason, reason) if isinstance(reason, str) else reason
-    kinds = {code: [] for code in ("en", "zh")}
-    for state in dict.fromkeys(states):
-        known = STATES.get(state) or both(f"`{state.removeprefix('raised:')}`", f"`{state.removeprefix('raised:')}`")
-        for code in kinds:
-            kinds[code].append(known[code])
-    return both(
-        f"{reason['en']} ({len(states)} of {calls} calls: {', '.join(kinds['en'])}; {format_points(points)} points)",
-        f"{reason['zh']}（{calls} 次调用中有 {len(states)} 次：{'、'.join(kinds['zh'])}；{format_points(points)} 分）",
-    )
+    kinds = [CALLS.get(state) or f"`{state.removeprefix('raised:')}`" for state in dict.fromkeys(states)]
+    joined = both(", ".join(pick(one, "en") for one in kinds), "、".join(pick(one, "zh") for one in kinds))
+    return say("task.part", reason=reason, failed=len(states), calls=calls, kinds=joined, points=format_points(points))

@@ -28,6 +28,7 @@ from grader.handin.guard import guarded
 from grader.handin.papers import told_of_other_releases
 from grader.marking import held, whole
 from grader.marking.execute import CourseExecute
+from grader.marking.said import say
 from grader.marking.step import STATE
 from grader.project import ProjectError
 from grader.project.dates import timestamp_of
@@ -212,7 +213,7 @@ def _hold_copies(course: Course, lesson: str, gradebook: GradebookWriter, failed
                 notebook = graded_notebook(course, student, lesson)
                 state = notebook.metadata[STATE]
                 if not state.get("held") and looked.get(student) != state.get("submission"):
-                    held.hold(notebook, "copy", held.COPY)
+                    held.hold(notebook, "copy", say("held.copy"))
                     state["alike"] = [other for other in students if other != student]
                     gradebook.withdraw(student)
                     path = course.autograded(student, lesson)

@@ -1,0 +1,23 @@
+"""What marking says to a student: the sentences of ``said.yaml``, both languages side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from course.core.i18n import LANGUAGES, Text
+from grader.project import read_yaml
+
+SAID: dict[str, dict[str, dict[str, str]]] = read_yaml(Path(__file__).with_name("said.yaml"))
+
+
+def say(what: str, **values: Any) -> Text:
+    """A sentence in both languages: ``say("held.other-paper", other="eve", student="ada")``. A value may be a text in both, too."""
+    section, _, name = what.partition(".")
+
+    def filled(code: str) -> str:
+        own = {key: value[code] if isinstance(value, Mapping) else value for key, value in values.items()}
+        return SAID[section][name][code].format(**own)
+
+    return {code: filled(code) for code in LANGUAGES}
