@@ -9,10 +9,9 @@ import html
 import re
 
 NO_BREAK = "\u00a0" * 8  # pushes the words of a small button out of sight; a screen reader still reads them
-_CODE = re.compile(r"`([^`]+)`")
-_BOLD = re.compile(r"\*\*(.+?)\*\*", re.S)
-_ADDRESS = re.compile(r"https://(?:[\w./#?=%~+@:-]|&amp;)*[\w/]", re.A)
-_STAND_IN = re.compile("\0(\\d+)\0")
+_CODE, _BOLD = r"`([^`]+)`", r"\*\*((?:`[^`]+`|.)+?)\*\*"
+_ADDRESS = r"(https://[A-Za-z0-9_./#?=%~+@:&-]*[A-Za-z0-9_/])"
+_MARKS, _PLAIN = (re.compile("|".join(kinds), re.S) for kinds in ((_CODE, _BOLD, _ADDRESS), (_CODE, _BOLD)))
 
 
 def inline(text: str) -> str:
@@ -20,25 +19,21 @@ def inline(text: str) -> str:
 
     An address (https://...) is a link.
     """
-    bare, codes = _without_code(html.escape(text, quote=True))
-    bare = _ADDRESS.sub(lambda found: link(html.unescape(found[0]), found[0]), bare)
-    return _with_code(_BOLD.sub(r"<strong>\1</strong>", bare), [f"<code>{code}</code>" for code in codes])
+    found, end = "", 0
+    for mark in _MARKS.finditer(text):
+        code, bold, address = mark.groups()
+        found += html.escape(text[end : mark.start()])
+        if code:
+            found += f"<code>{html.escape(code)}</code>"
+        else:
+            found += f"<strong>{inline(bold)}</strong>" if bold else link(address, html.escape(address))
+        end = mark.end()
+    return found + html.escape(text[end:])
 
 
 def link(address: str, face: str) -> str:
     """A link that opens beside the notebook. face: HTML."""
     return f'<a href="{html.escape(address, quote=True)}" target="_blank" rel="noopener">{face}</a>'
-
-
-def _without_code(text: str) -> tuple[str, list[str]]:
-    """The text with a numbered stand-in for each code span, and the spans."""
-    codes = _CODE.findall(text)
-    numbers = iter(range(len(codes)))
-    return _CODE.sub(lambda _: f"\0{next(numbers)}\0", text), codes
-
-
-def _with_code(text: str, codes: list[str]) -> str:
-    return _STAND_IN.sub(lambda found: codes[int(found[1])], text)
 
 
 def paragraphs(text: str) -> str:
@@ -58,5 +53,4 @@ def code_block(source: str, label: str = "") -> str:
 
 def plain(text: str) -> str:
     """The text without marks, for button names and terminals; a line of code keeps the spaces it starts with."""
-    bare, codes = _without_code(text.strip())
-    return _with_code(_BOLD.sub(r"\1", bare), codes).rstrip()
+    return _PLAIN.sub(lambda found: found[1] or _PLAIN.sub(r"\1", found[2]), text.strip()).rstrip()

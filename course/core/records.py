@@ -246,7 +246,7 @@ def recorded(experiment: str, folders: Iterable[str | os.PathLike[str]] | None =
     passed over with a warning.
     """
     for folder in folders if folders is not None else sorted(LESSONS.glob(f"l{experiment[:2]}_*/recordings")):
-        for path in sorted(Path(folder).glob(f"{_slug(experiment)}--*.json")):
+        for path in sorted(Path(folder).glob(f"{experiment}--*.json")):
             try:
                 record = load(path)
             except RecordError as error:

@@ -1,4 +1,4 @@
-"""The bets in words: what was asked, what was bet, what came out. One text for terminals, one block for notebooks."""
+"""The bets in words: what was asked, what was bet, what came out."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from course.core.catalog import BY_ID
 from course.core.i18n import html_language, pick, t
 from course.core.markup import code_block, inline, plain
-from course.core.tables import Table, as_text
-from course.experiment.shown import STYLE, Betted, bet_html, bet_lines
+from course.core.tables import Table
+from course.experiment.shown import STYLE, Betted, bet_html
 from course.learning.bets import Bet, Return, levels
 from course.learning.marking import CONFIDENCE
 from course.questions.items import Item
@@ -186,21 +186,6 @@ def _sure_title() -> str:
     return t("As sure as right?", "把握和结果相称吗？")
 
 
-def bets_text(bets: Sequence[Bet], returns: Sequence[Return] = ()) -> str:
-    """All bets as plain text."""
-    parts = [[headline_words(bets), rest_words(bets) if bets else _none()]]
-    if (sure := level_table(bets)).lines[1:]:
-        parts.append([_sure_title(), *as_text(sure.lines)])
-    for title, own in _of_lessons(bets):
-        parts.append([title])
-        for bet in own:
-            code = pick(bet.item.code).splitlines() if bet.item.code else ()
-            parts.append([state_words(bet), plain(_question(bet)), *code, *bet_lines(betted_words(bet))])
-    if returns:
-        parts.append([plain(_returns_title()), *(f"• {plain(line)}" for line in _returns(bets, returns))])
-    return "\n\n".join("\n".join(filter(None, part)) for part in parts)
-
-
 def bets_html(bets: Sequence[Bet], returns: Sequence[Return] = ()) -> str:
     """All bets as a block like those of results."""
     parts = [f'<h3 class="tbr-head">{inline(headline_words(bets))}</h3>']
@@ -211,7 +196,7 @@ def bets_html(bets: Sequence[Bet], returns: Sequence[Return] = ()) -> str:
         parts.append(_fold(title, "".join(map(_bet_html, own)), opened=number == 0))
     if returns:
         parts.append(
-            _fold(plain(_returns_title()), "".join(f"<p>{inline(line)}</p>" for line in _returns(bets, returns)))
+            _fold(plain(_returns_title()), "".join(f"<li>{inline(line)}</li>" for line in _returns(bets, returns)))
         )
     return f'{STYLE}<section class="tbr" lang="{html_language()}">{"".join(parts)}</section>'
 

@@ -18,7 +18,7 @@ from course.experiment.drawing import points
 from course.experiment.reading import CUT_SHORT, EMPTY, FAULT, OPEN, SOME_FEW, TOO_FEW, TOO_NOISY, Reading
 from course.experiment.shown import Betted, Block, Fold
 from course.figures.picture import Plot
-from course.figures.svg import SvgPicture
+from course.figures.svg import BROAD, SvgPicture
 from course.timing.results import too_few
 from course.timing.stats import enough
 
@@ -193,7 +193,7 @@ def _picture(
     try:
         picture = experiment.draw(record, bets, found.reading)
         if isinstance(picture, SvgPicture):
-            picture.html()  # it is painted only here
+            picture.paint(BROAD)  # it is painted only here
     except Exception as error:  # noqa: BLE001  (its sentence must still be seen)
         return NoPicture(error, fault=record.complete and found.headline not in OPEN)
     return picture

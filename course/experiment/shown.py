@@ -1,4 +1,4 @@
-"""The block of a result: headline, picture with the bet, small line, bet, the numbers to unfold; as HTML and as plain text.
+"""The block of a result: headline, picture with the bet, small line, bet, the numbers to unfold; its text is made from the HTML.
 
 Without its style sheet (an untrusted notebook) the HTML still reads from top to bottom; the first line of the text is the headline.
 """
@@ -7,33 +7,25 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from course.core.i18n import html_language, t
 from course.core.look import css
-from course.core.markup import code_block, inline, plain
-from course.core.tables import as_text, clip, columns
+from course.core.markup import code_block, inline
+from course.core.text import text_of
 from course.timing.stats import median
 
 STYLE = f"<style>{css(Path(__file__).with_name('result.css'))}</style>"
-LONGEST_TABLE, LAST_ROWS = 60, 20
-"""Rows shown in the table of the numbers, and how many of them are the last ones; those between are counted."""
+LONGEST_TABLE, MOST_ROWS = 60, 12
+"""Rows shown in the table of the numbers, and printed of it: a third of them are the last ones, those between are counted."""
 CELL_SAMPLES = 3
 DIGITS, ALL_DIGITS = 5, 9
 """Digits of a number in the table; and of float32 that tell any two apart."""
-WIDEST = 60
-"""Signs of a cell in a table that is printed; HTML shows all of it."""
-LONGEST = 300
-"""Signs of a cell of such a table, where it is too wide for a terminal and printed row by row."""
-TERMINAL = 180
-"""Columns of the widest table that is printed as one."""
 RANGE = re.compile(r"\(?[\d.,]+–[\d.,]+\)?")
 """Two numbers that a narrow column keeps together."""
-MOST_ROWS = 12
-"""Rows of the numbers that are printed; the rest is counted."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +86,7 @@ class Block:
         return html_of(self)
 
     def __str__(self) -> str:
-        return text_of(self)
+        return text_of(body(replace(self, folded=False), MOST_ROWS))
 
     __repr__ = __str__
 
@@ -109,29 +101,21 @@ def html_of(block: Block) -> str:
     return f'{STYLE}<section class="tbr" role="status" lang="{code}" data-experiment="{name}">{body(block)}</section>'
 
 
-def body(block: Block) -> str:
-    """The parts of a block, without frame and style."""
+def body(block: Block, most: int = LONGEST_TABLE) -> str:
+    """The parts of a block, without frame and style. most: rows of a table of numbers."""
     head = f'<h3 class="tbr-head">{sentences(block.headline)}</h3>' if block.headline else ""
     step = f'<p class="tbr-next">{inline(block.step)}</p>' if block.step else ""
     small = f'<p class="tbr-small">{inline(block.small)}</p>' if block.small else ""
-    folds = "".join(map(_fold, block.folds))
+    folds = "".join(_fold(fold, most) for fold in block.folds)
     folded = f'<div class="tbr-fold">{folds}</div>' if folds else ""
+    drawn = f'<figure class="tbr-pic">{block.picture.html()}</figure>' if block.picture else ""
+    bets = "".join(map(bet_html, block.bets))
     so = f'<p class="tbr-so"><b>{t("So:", "所以：")}</b> {inline(block.so)}</p>' if block.so else ""
-    rest = step + picture(block) + small + bets(block) + so + folded
+    rest = step + drawn + small + bets + so + folded
     if not block.folded:
         return head + rest
     mine = f"<em>{t('🎲 your bet', '🎲 你押过')}</em>" if any(bet.mine for bet in block.bets) else ""
     return f'<details class="tbr-more"><summary>{head}{mine}</summary>{rest}</details>'
-
-
-def picture(block: Block) -> str:
-    """The picture, with the bets in it."""
-    return f'<figure class="tbr-pic">{block.picture.html()}</figure>' if block.picture else ""
-
-
-def bets(block: Block) -> str:
-    """The bets in words, below the picture."""
-    return "".join(map(bet_html, block.bets))
 
 
 def sentences(text: str) -> str:
@@ -142,33 +126,29 @@ def sentences(text: str) -> str:
 
 def bet_html(bet: Betted) -> str:
     """A bet and what came out, side by side."""
-    mine = f'<p class="yours"><b>{t("You bet", "你押的是")}</b>{inline(bet.mine)}</p>' if bet.mine else ""
-    out = (
-        f'<p class="{"told" if bet.still else "out"}"><b>{html.escape(bet.lead)}</b>{inline(bet.out)}</p>'
-        if bet.out
-        else ""
+    parts = (
+        ("yours", t("You bet", "你押的是"), bet.mine),
+        ("told" if bet.still else "out", bet.lead, bet.out),
+        ("open", t("It stays open", "这一注先留着"), bet.still),
     )
-    still = f"<p class=open><b>{t('It stays open', '这一注先留着')}</b>{inline(bet.still)}</p>" if bet.still else ""
+    pair = "".join(
+        f'<p class="{name}"><b>{html.escape(head)}{t(":", "：")}</b>{t(" ", "")}{inline(words)}</p>'
+        for name, head, words in parts
+        if words
+    )
     why = f'<p class="tbr-why">{inline(bet.why)}</p>' if bet.why else ""
     others = "".join(f"<p><strong>{inline(option)}</strong> {inline(reason)}</p>" for option, reason in bet.others)
     if others:
         others = f"<details><summary>{t('The other answers', '其他选项')}</summary>{others}</details>"
-    return f'<div class="tbr-bet"><div class="tbr-pair">{mine}{out}{still}</div>{why}{others}</div>'
+    return f'<div class="tbr-bet"><div class="tbr-pair">{pair}</div>{why}{others}</div>'
 
 
-def _fold(fold: Fold) -> str:
+def _fold(fold: Fold, most: int) -> str:
     said = "".join(f"<p>{inline(line)}</p>" for line in fold.said)
-    table = _table(fold.rows) if fold.rows else ""
+    table = _table(fold.rows, most) if fold.rows else ""
     code = code_block(fold.code, fold.title) if fold.code else ""
     state = " open" if fold.open else ""
     return f"<details{state}><summary>{html.escape(fold.title)}</summary>{said}{table}{code}</details>"
-
-
-def table_lines(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
-    """The rows as a header and lines of words; a column that some rows lack is empty there."""
-    keys = list(dict.fromkeys(key for row in rows for key in row))
-    digits = {key: _digits([row.get(key) for row in rows]) for key in keys}
-    return [keys, *([_cell(row.get(key), digits[key]) for key in keys] for row in rows)]
 
 
 def _digits(column: Sequence[Any]) -> int:
@@ -178,19 +158,17 @@ def _digits(column: Sequence[Any]) -> int:
     return ALL_DIGITS if alike else DIGITS
 
 
-def _whole(cell: str) -> str:
-    """The cell as HTML; no line ends within a range."""
-    return RANGE.sub(r'<span style="white-space:nowrap">\g<0></span>', html.escape(cell))
-
-
-def _table(rows: Sequence[dict[str, Any]]) -> str:
-    """All rows; long lists shortened; of a long table the first and the last rows."""
-    keys, *lines = table_lines(rows)
+def _table(rows: Sequence[dict[str, Any]], most: int) -> str:
+    """All rows; long lists shortened; of a long table the first and the last rows. A column that some rows lack is empty there."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    digits = {key: _digits([row.get(key) for row in rows]) for key in keys}
+    lines = [[_cell(row.get(key), digits[key]) for key in keys] for row in rows]
     head = "".join(f'<th scope="col">{html.escape(key)}</th>' for key in keys)
-    cells = ["<tr>" + "".join(f"<td>{_whole(cell)}</td>" for cell in line) + "</tr>" for line in lines]
-    if (left_out := len(rows) - LONGEST_TABLE) > 0:
+    cells = ["<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in lines]
+    cells = [RANGE.sub(r'<span style="white-space:nowrap">\g<0></span>', line) for line in cells]
+    if (left_out := len(rows) - most) > 0:
         said = t(f"… {left_out} more rows …", f"……中间还有 {left_out} 行……")
-        cells[LONGEST_TABLE - LAST_ROWS : -LAST_ROWS] = [f'<tr><td colspan="{len(keys)}">{said}</td></tr>']
+        cells[most - most // 3 : -(most // 3)] = [f'<tr><td colspan="{len(keys)}">{said}</td></tr>']
     return (
         f'<div class="tbr-table" tabindex="0" role="region" aria-label="{t("Table of the numbers", "数据表")}">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(cells)}</tbody></table></div>"
@@ -214,59 +192,3 @@ def _cell(value: Any, digits: int = DIGITS) -> str:
         middle = _cell(float(median(value)))
         return shown + t(f"; median {middle}", f"；中位数 {middle}")
     return str(value)
-
-
-def text_of(block: Block) -> str:
-    """Headline, the picture's words, the bet, the advice, the small line, the next step, the numbers; one to a line."""
-    said = {line for fold in block.folds for line in fold.said}
-    words = block.picture.alt if block.picture and block.picture.alt not in said else ""
-    bets = [line for bet in block.bets for line in bet_lines(bet)]
-    so = t("So: ", "所以：") + plain(block.so) if block.so else ""
-    folds = [line for fold in block.folds for line in _fold_lines(fold)]
-    parts = [plain(block.headline), words, *bets, so, plain(block.small), plain(block.step), *folds]
-    return "\n".join(filter(None, parts))
-
-
-def _fold_lines(fold: Fold) -> Iterator[str]:
-    if not fold.said and not fold.rows and not fold.code:
-        return
-    yield fold.title + t(":", "：") + "".join(f"\n  {plain(line)}" for line in fold.said)
-    if fold.rows:
-        yield from (f"  {line}" for line in _printed(table_lines(fold.rows[:MOST_ROWS])))
-    yield from (f"  {line}" for line in fold.code.splitlines())
-    if (more := len(fold.rows) - MOST_ROWS) > 0:
-        yield "  " + t(f"and {more} more rows", f"另有 {more} 行")
-
-
-def _printed(lines: Sequence[Sequence[str]]) -> list[str]:
-    """A table as text; one that is too wide for a terminal a row a line, each cell after its heading."""
-    table, (head, *rows) = as_text([[clip(cell, WIDEST) for cell in line] for line in lines]), lines
-    if max(map(columns, table)) <= TERMINAL:
-        return table
-    colon, comma = t(": ", "："), t("; ", "；")
-    return [
-        row[0]
-        + colon
-        + comma.join(
-            f"{name}{colon}{clip(cell, LONGEST)}"
-            for name, cell in zip(head[1:], row[1:], strict=True)
-            if cell.strip("–")
-        )
-        for row in rows
-    ]
-
-
-def bet_lines(bet: Betted) -> Iterator[str]:
-    """The same as lines of text."""
-    colon = t(": ", "：")
-    parts = [
-        t("You bet", "你押的是") + colon + bet.mine if bet.mine else "",
-        bet.lead + colon + bet.out if bet.out else "",
-        t("It stays open", "这一注先留着") + colon + bet.still if bet.still else "",
-    ]
-    yield plain(t(". ", "。").join(filter(None, parts)) + t(".", "。"))
-    if bet.why:
-        yield f"  {plain(bet.why)}"
-    if bet.lost:
-        option, reason = bet.others[0]
-        yield f"  {plain(option)} {plain(reason)}"

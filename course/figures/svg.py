@@ -135,18 +135,14 @@ class SvgPicture:
 
     def svg(self, width: float = BROAD, dark: bool | None = None) -> str:
         """The SVG. dark: None leaves the colours to the page (``var(--p-out, ...)``); else those of one theme are written."""
-        return self._svg_of(self.paint(width), dark)
-
-    def _svg_of(self, paper: Canvas, dark: bool | None) -> str:
-        def colour(found: re.Match[str]) -> str:
-            light, night = COLOURS[found[1]]
-            return f'"var(--p-{found[1]},{light})"' if dark is None else f'"{night if dark else light}"'
-
+        paper, inks = self.paint(width), COLOURS
+        if dark is None:
+            inks = {name: (f"var(--p-{name},{light})",) for name, (light, _) in COLOURS.items()}
         said = html.escape(self.alt, quote=True)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {paper.w:g} {paper.h:g}" width="{paper.w:g}" '
             f'height="{paper.h:g}" role="img" aria-label="{said}" font-family="{FONTS}">'
-            + re.sub(r'"@([a-z]+)"', colour, "".join(paper.marks))
+            + re.sub(r'"@([a-z]+)"', lambda ink: f'"{inks[ink[1]][bool(dark)]}"', "".join(paper.marks))
             + "</svg>"
         )
 
@@ -156,7 +152,7 @@ class SvgPicture:
         Its place is kept while it loads.
         """
         paper = self.paint(width)
-        data = base64.b64encode(self._svg_of(paper, dark).encode()).decode()
+        data = base64.b64encode(self.svg(width, dark).encode()).decode()
         name, shown = ("tb-dark", "none") if dark else ("tb-light", "block")
         return (
             f'<img class="{name}" style="display:{shown};width:{width}px;max-width:100%;aspect-ratio:{paper.w:g}/{paper.h:g}" '

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from course.experiment.bets_view import bets_html, bets_text
+from course.experiment.bets_view import bets_html
 from course.game.board import played
 from course.learning.bets import Bet, placed_bets, returns
 from course.learning.entry import Entry
@@ -15,7 +15,7 @@ from course.verbs.say import in_words, put, say
 @in_words
 def bets() -> None:
     """Show every bet with its confidence and result, how often each confidence was right, and the lost bets that come back."""
-    put(*bets_words())
+    put(bets_words())
     for notice in state.now.log.take_notices():
         say(notice)
 
@@ -26,8 +26,8 @@ def every_bet(entries: Sequence[Entry]) -> list[Bet]:
     return sorted([*placed_bets(entries, state.now.bank), *in_games], key=lambda bet: bet.placed)
 
 
-def bets_words() -> tuple[str, str]:
-    """All bets as HTML and as text, in the language in use."""
+def bets_words() -> str:
+    """All bets as HTML, in the language in use."""
     entries = state.now.log.entries()
     found, back = every_bet(entries), returns(entries, state.now.bank)
-    return bets_html(found, back), bets_text(found, back)
+    return bets_html(found, back)

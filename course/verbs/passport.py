@@ -9,7 +9,7 @@ from typing import Any
 from course.cards.page import page, table
 from course.core import machine
 from course.core.i18n import Text, both, pick, t
-from course.core.markup import inline, plain
+from course.core.markup import inline
 from course.verbs.say import in_words, put
 
 FIRST = ("device", "device_name", "memory_gib", "threads", "torch")
@@ -81,8 +81,8 @@ def none_words(key: str, about: Mapping[str, Any]) -> str:
     return t("none here", "此处没有")
 
 
-def passport_words() -> tuple[str, str]:
-    """The passport of this machine as HTML, all but the first lines folded, and the first lines as text."""
+def passport_words() -> str:
+    """The passport of this machine as HTML, all but the first lines folded."""
     about = machine.passport()
     rows = {
         key: (pick(name), none_words(key, about) if about[key] is None else str(about[key]), pick(why))
@@ -101,15 +101,10 @@ def passport_words() -> tuple[str, str]:
     }
     first, others = [cells[key] for key in FIRST], [one for key, one in cells.items() if key not in FIRST]
     folded = f"<details><summary>{more}</summary>{table(heads, others, more)}</details>"
-    lines = [
-        f"  {name}{t(': ', '：')}{value}" + t(f" ({plain(why)})", f"（{plain(why)}）")
-        for name, value, why in (rows[key] for key in FIRST)
-    ]
-    text = "\n".join([title, *lines, f"  {more}{t(': ', '：')}course.core.machine.passport()", note])
-    return page(title, f"<p>{note}</p>", table(heads, first, title), folded), text
+    return page(title, f"<p>{note}</p>", table(heads, first, title), folded)
 
 
 @in_words
 def passport() -> None:
     """Show this machine's passport. As data: ``course.core.machine.passport()``."""
-    put(*passport_words())
+    put(passport_words())

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from course.core.i18n import pick, t
-from course.core.markup import inline, plain
+from course.core.markup import inline
+from course.core.text import text_of
 from course.core.units import format_points
 from course.core.verdict import Verdict
 from course.verbs.state import running_shell
@@ -46,10 +47,10 @@ def if_validated(sentence: str) -> None:
 
 
 class Spoken:
-    """Words in two forms; a notebook picks the HTML, a terminal the text."""
+    """Words in two forms; a notebook picks the HTML, a terminal the text, which is made from the HTML where none is given."""
 
-    def __init__(self, html: str, text: str) -> None:
-        self._html, self._text = html, text
+    def __init__(self, html: str, text: str = "") -> None:
+        self._html, self._text = html, text or text_of(html)
 
     def _repr_html_(self) -> str:
         return self._html
@@ -69,15 +70,15 @@ def present(thing: object) -> None:
     display(thing)
 
 
-def put(html: str, text: str) -> None:
-    """Display ``html`` in a notebook, print ``text`` elsewhere."""
+def put(html: str, text: str = "") -> None:
+    """Display ``html`` in a notebook, print ``text`` elsewhere: by default the words of the HTML."""
     present(Spoken(html, text))
 
 
 def say(*sentences: str) -> None:
     """A plain paragraph; backticks and bold work."""
     body = "<br>".join(inline(sentence) for sentence in sentences if sentence)
-    put(f'<div role="status" style="margin:.3em 0">{body}</div>', "\n".join(plain(s) for s in sentences if s))
+    put(f'<div role="status" style="margin:.3em 0">{body}</div>')
 
 
 def state_words(state: str) -> str:
@@ -108,8 +109,7 @@ def say_verdict(verdict: Verdict, title: str = "") -> None:
     listed = f'<ul style="margin:.2em 0">{items}</ul>' if items else ""
     put(
         f'<div role="status" style="border-left:4px solid {COLOURS[verdict.state]};padding:.2em .8em;margin:.4em 0">'
-        f"<strong>{inline(head)}</strong>{listed}</div>",
-        "\n".join([plain(head), *(f"  - {plain(reason)}" for reason in reasons)]),
+        f"<strong>{inline(head)}</strong>{listed}</div>"
     )
 
 

@@ -106,8 +106,8 @@ def _parts() -> Iterator[Part]:
     yield Part("interview", t("🎤 Interview", "🎤 面试题"), _interview())
     yield Part("cards", t("🎴 Knowledge cards", "🎴 知识卡"), cards_html(knowledge.read()[0].values()))
     yield Part("cases", t("🗂️ Cases", "🗂️ 游戏题"), _cases(), flows=True)
-    yield Part("bets", t("🎲 Bets", "🎲 赌注"), bets_words()[0], flows=True)
-    yield Part("passport", t("🛂 Passport", "🛂 护照"), passport_words()[0], flows=True)
+    yield Part("bets", t("🎲 Bets", "🎲 赌注"), bets_words(), flows=True)
+    yield Part("passport", t("🛂 Passport", "🛂 护照"), passport_words(), flows=True)
 
 
 def _cases() -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from course.core.i18n import t
 from course.core.tables import Table
+from course.core.text import text_of
 from course.experiment.shown import Block
 from course.flags import ABSENT, DEPENDS, Unreadable, map_rows
 
@@ -23,12 +24,7 @@ class SwitchMap:
 
     @property
     def alt(self) -> str:
-        """One line for each row, a changed one with its default."""
-        return "\n".join(
-            f"{'◆' if row['changed'] else ' '} {row['path']:<66} {_value(row['value'])}"
-            + (f"  ({t('default', '默认')} {_default(row)})" if row["changed"] else "")
-            for row in self.rows
-        )
+        return text_of(self.html())
 
     def html(self) -> str:
         """Its look is in ``course/experiment/result.css``: the tables flow in as many columns as the page has room for."""

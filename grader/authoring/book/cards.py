@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from course.cards.offline import page_data, showable
 from course.core.i18n import speaking
 from course.experiment import base
-from course.experiment.shown import STYLE, Block, bets, html_of, picture
+from course.experiment.shown import STYLE, Block, bet_html, html_of
 from course.learning.marking import Response
 from course.learning.session import place_bet
 from course.questions.bank import Bank
@@ -44,7 +44,8 @@ def after_bet(item: Item, option: str, language: str) -> str:
     with speaking(language), _fresh_log():
         place_bet(item, Response((option,), confidence=2), state.now.log)
         block = _block(experiment)
-        return picture(block) + bets(block)
+        drawn = f'<figure class="tbr-pic">{block.picture.html()}</figure>' if block.picture else ""
+        return drawn + "".join(map(bet_html, block.bets))
 
 
 def result(experiment: str, language: str) -> str:

@@ -137,7 +137,7 @@ def test_the_result_says_each_row_its_price_and_what_the_look_up_costs(language)
 
 
 @pytest.mark.parametrize(
-    "guess, said", [(3, "You bet: yours is faster in 3 of 8. It came out: in 1 of 2."), (..., ""), (None, "")]
+    "guess, said", [(3, "You bet: yours is faster in 3 of 8\nIt came out: in 1 of 2"), (..., ""), (None, "")]
 )
 def test_the_guess_of_the_beginning_stands_beside_what_came_out(guess, said):
     with speaking("en"):
