@@ -109,8 +109,6 @@ def test_a_known_size_leaves_the_last_choice_alone():
 def test_a_check_agrees_with_the_verdict_of_the_race_that_drifted(low, high, verdict, reason):
     pair = Paired("on", "off", (low + high) / 2, low, high, 0.95, verdict, (1.0,) * 20, 0.02)
     times = {"off": 1.0, "on": 1.0}
-    race = Comparison(
-        "off", {"on": pair}, times, times, {"off": 1, "on": 1}, 20, 1.0, 0.02, 0.02, 2.0, "cpu", "wall", "warm", 1
-    )
+    race = Comparison("off", {"on": pair}, times, {"off": 1, "on": 1}, 20, 1.0, "cpu", "wall", 1)
     said = not_lost(race, both("The search won.", "搜索赢了。"))
     assert said is None if reason is None else said.reason == reason
