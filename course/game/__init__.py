@@ -12,9 +12,9 @@ What every game shares, and what a game of its own adds. Nothing here imports to
                       a new attempt
 ``view``              HTML and text of ticket, hints, debrief, letter
 ``parts``             widgets: a row of choices, buttons, hints, the cause, the letter; mouse, keyboard, live region
-``board``             all cases of a lesson with their state, the case of the day, the rank; ``board_view`` its HTML and text,
+``board``             all cases of a lesson with their state, the rank; ``board_view`` its HTML and text,
                       ``board_page`` its widgets, ``board.css`` its look
-``returning``         lost cases, which come back after a week as their twin; ``returning_page`` their widgets in the review
+``returning``         lost cases, which come back after a week as their twin
 ``closed_view``       the closed cases, at the end of a lesson and as a page to keep
 ``sharing``           one closed attempt as text, for a friend
 ``desk``              what the desks of all games share: shown, typed, pressed; every open page of a case follows; ``desk.css``
@@ -29,7 +29,6 @@ The games are in the folders of lessons 10 and 11. Another one needs, in the fol
    ``reader(case)`` gives how the moves of an attempt are read: a ``play.Attempt``, which knows whether it is closed, its points, its
    bets. ``words(attempts)``: the state of a case; ``marks(case)``: what the board says of it; ``shared(attempt)``: what is sent to a
    friend.
-   ``faults(case)`` gives sentences about what is wrong in ``play``; the tests ask for both languages and all sources.
    It may bring ``RANKS`` of its own (see ``score``).
 3. Nothing else: ``case``, ``board`` and the tests find the folder by its ``cases.yaml``.
 

@@ -1,12 +1,11 @@
-"""The board: every case of a game with its state, the case of the day, the rank."""
+"""The board: every case of a game with its state, the rank."""
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from functools import cached_property
 from types import ModuleType
 
@@ -110,19 +109,12 @@ def career_line(found: Career) -> str:
 OPEN = both("open", "待接")
 
 
-def case_of_the_day(known: Collection[Case], day: date) -> Case:
-    """The case of that day: the same for everybody who has these cases. In as many days as there are cases each comes once."""
-    turn, place = divmod(day.toordinal(), len(known))
-    return sorted(known, key=lambda one: hashlib.sha256(f"{turn} {one.id}".encode()).digest())[place]
-
-
 @dataclass(frozen=True)
 class Board:
-    """The board of one game, as the log has it on one day."""
+    """The board of one game, as the log has it."""
 
     lesson: str
     entries: Sequence[Entry]
-    today: date
 
     @property
     def title(self) -> Text:
@@ -135,11 +127,6 @@ class Board:
     @cached_property
     def career(self) -> Career:
         return career(self.standings, getattr(game(self.lesson), "RANKS", score.RANKS))
-
-    @property
-    def of_the_day(self) -> Standing:
-        case = case_of_the_day([one.case for one in self.standings if not one.case.tutorial], self.today)
-        return self.of(case.id)
 
     def of(self, case_id: str) -> Standing:
         return next(one for one in self.standings if one.case.id == case_id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
 from typing import Any
 
 from course.cards.saved import hide_saved_copy, saved_copy
@@ -29,7 +28,7 @@ class BoardPage:
     @property
     def now(self) -> Board:
         """The board as the log has it now."""
-        return Board(self.lesson, self.log.entries(), date.today())
+        return Board(self.lesson, self.log.entries())
 
     def show(self) -> None:
         """Display the page and the copy that stays readable in a saved notebook; print the text in text mode."""
@@ -60,18 +59,12 @@ class BoardPage:
         """The tiles, as the log has them now."""
         import ipywidgets as w
 
-        from course.game.parts import button
-
         now = self.now
         self.head.value = told.STYLE + hide_saved_copy(self) + told.head_html(now)
         self.place.remove_class("tbb-case")
-        chosen = now.of_the_day
         self.tiles: dict[str, Any] = {}
         grid = classed(light(w.Box, [self._group(group) for group in now.groups]), "tbb-grid")
-        words = t("Play it", "来一题") if chosen.first is None else t("Play it again", "再来一次")
-        self.day = button("tbb-play", words, lambda: self.open(chosen.case), main=True)
-        day = classed(light(w.Box, [light(w.HTML, told.day_html(now)), self.day]), "tbb-day", "tbq-ready")
-        self.place.children = (day, light(w.HTML, told.twins_html(now)), grid, light(w.HTML, told.key_html(now)))
+        self.place.children = (light(w.HTML, told.twins_html(now)), grid, light(w.HTML, told.key_html(now)))
 
     def _group(self, group: tuple[Standing, ...]) -> Any:
         import ipywidgets as w

@@ -1,4 +1,4 @@
-"""How the board of a game looks: rank, case of the day, a tile for each case. HTML, and the same as text."""
+"""How the board of a game looks: rank, a tile for each case. HTML, and the same as text."""
 
 from __future__ import annotations
 
@@ -16,23 +16,6 @@ from course.game.view import colon
 STYLE = f"{SHEET}<style>{(Path(__file__).parent / 'board.css').read_text('utf-8')}</style>"
 GOOD, BEST = 5.5, 8.0
 """Points from which a tile is washed, and framed."""
-
-
-# --- the case of the day -----------------------------------------------------------------------------
-
-
-def day_lines(board: Board) -> tuple[str, str]:
-    """The case of the day: its name, and how it stands."""
-    one, day = board.of_the_day, board.today
-    name = colon(t("📅 Case of the day", "📅 今日一题"), f"{one.case.icon} {plain(pick(one.case.title))}")
-    same = t(
-        f"{day.day} {day:%B}: the same for everybody with this version.",
-        f"{day.month} 月 {day.day} 日，同一版本的人抽到的都是它。",
-    )
-    if one.first is None:
-        return name, same
-    mine = t("Your first attempt: ", "你首次得了 ") + format_points(one.first.points) + t(" of 10.", " 分。")
-    return name, same + t(" ", "") + mine
 
 
 # --- tiles --------------------------------------------------------------------------------------------------
@@ -87,11 +70,6 @@ def head_html(board: Board) -> str:
     )
 
 
-def day_html(board: Board) -> str:
-    name, said = day_lines(board)
-    return in_language(f"<p><b>{html.escape(name)}</b><small>{html.escape(said)}</small></p>")
-
-
 def twins_html(board: Board) -> str:
     """What joined tiles mean; empty where there are none."""
     if all(len(group) == 1 for group in board.groups):
@@ -118,19 +96,16 @@ def board_html(board: Board) -> str:
         + "</div>"
         for group in board.groups
     )
-    day = f'<div class="tbb-day">{day_html(board)}<p><code>{html.escape(board.of_the_day.case.call)}</code></p></div>'
-    body = f'{head_html(board)}{day}{twins_html(board)}<div class="tbb-grid">{tiles}</div>{key_html(board)}'
+    body = f'{head_html(board)}{twins_html(board)}<div class="tbb-grid">{tiles}</div>{key_html(board)}'
     return f'{STYLE}<div class="tbq tbg tbb">{body}</div>'
 
 
 def board_text(board: Board) -> str:
     """The board for a terminal: every case with its call."""
-    name, said = day_lines(board)
     rows = [
         f"  {'⇄ ' if len(group) > 1 else ''}{one.case.icon} {one.case.id:16} {tile_words(one)}"
         for group in board.groups
         for one in group
     ]
-    day = f"{name}{t('. ', '。')}{said}  {board.of_the_day.case.call}"
-    lines = [pick(board.title), plain(career_line(board.career)), day, *rows]
+    lines = [pick(board.title), plain(career_line(board.career)), *rows]
     return "\n".join(filter(None, lines))

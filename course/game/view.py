@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
-from datetime import date
 from pathlib import Path
 
 from course.cards.render import foldable_head, in_language
@@ -105,7 +104,7 @@ def top_html(headline: str, found: score.Score, practice: bool) -> str:
 
 def rank_html(play: Play) -> str:
     """The rank after this case."""
-    found = board.Board(play.case.lesson, play.log.entries(), date.today()).career
+    found = board.Board(play.case.lesson, play.log.entries()).career
     return "" if found.mean is None else f'<p class="tbg-rank">{inline(board.career_line(found))}</p>'
 
 

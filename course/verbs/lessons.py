@@ -208,8 +208,7 @@ def _cases() -> list[str]:
     """The closed cases of a lesson that is a game; nothing in other lessons."""
     if state.now.lesson not in games():
         return []
-    now = datetime.now().astimezone()
-    return closed_lines(Board(state.now.lesson, state.now.log.entries(), now.date()), now)
+    return closed_lines(Board(state.now.lesson, state.now.log.entries()), datetime.now().astimezone())
 
 
 def _schedule() -> str:

@@ -10,9 +10,8 @@ from course.cards.cards import Card
 from course.cards.review_deck import ReviewDeck
 from course.cards.text import text_mode
 from course.core.i18n import t
-from course.game.board import Board, career_line, played
-from course.game.returning import Return, coming_back
-from course.game.returning_page import ReturningCases
+from course.game.board import Board, career_line, game, played
+from course.game.returning import Return, coming_back, return_words
 from course.learning.bets import returns
 from course.learning.progress import Games
 from course.learning.review import Plan, closing, greeting, plan
@@ -41,7 +40,7 @@ def of_games() -> Games:
     entries = state.now.log.entries()
     found = played(entries)
     back = [Due(one.asked.id, one.asked.id, one.asked.lesson, one.due, case=True) for one in coming_back(found)]
-    boards = [Board(lesson, entries, _now().date()) for lesson in dict.fromkeys(one.case.lesson for one in found)]
+    boards = [Board(lesson, entries) for lesson in dict.fromkeys(one.case.lesson for one in found)]
     told = [f"🗂️ `{one.lesson}`{t(': ', '：')}{career_line(one.career)}" for one in boards if one.career.closed]
     return Games([bet for one in found for bet in one.bets], back, told)
 
@@ -60,8 +59,10 @@ def daily(make: Callable[[str], Card]) -> None:
     elif found.due or found.moved or not lost:
         say(*greeting(found, _now()))
     _show_in_turn(found.items, make)
-    if lost:
-        ReturningCases(lost, state.now.log).show()
+    for one in lost:
+        say(return_words(one) + f" `{one.asked.call}`")
+        if not text_mode():
+            game(one.asked.lesson).player(one.asked, state.now.log).show()
 
 
 def warm(at_most: int, make: Callable[[str], Card]) -> None:

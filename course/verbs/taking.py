@@ -115,8 +115,7 @@ def _cases() -> str:
     from course.game.board import Board, games
     from course.game.closed_view import closed_html
 
-    now = datetime.now().astimezone()
-    return closed_html((Board(one, state.now.log.entries(), now.date()) for one in games()), now)
+    return closed_html((Board(one, state.now.log.entries()) for one in games()), datetime.now().astimezone())
 
 
 def _interview() -> str:

@@ -20,7 +20,6 @@ from course.learning.marking import CONFIDENCE
 from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
 from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
 from course.lessons.l10_tuning_master.tuning_desk import Desk
-from course.lessons.l10_tuning_master.tuning_faults import faults as faults
 from course.lessons.l10_tuning_master.tuning_plan import Config, Plan
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tell, Tuning
 from course.lessons.l10_tuning_master.tuning_view import origin_words, run_name

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -168,31 +166,6 @@ def table_rows(attempt: Attempt) -> list[Row]:
         look = "broken" if name not in allowed else "best" if name in best else ""
         rows.append(Row(in_words(table.plan, config_in(name)), outcome, marks, look))
     return rows
-
-
-def bars_html(rows: Sequence[Row]) -> str:
-    """Ratios with their intervals on a logarithmic axis; the dashed line is today."""
-    ends = [max(one.outcome[end], 1e-3) for one in rows for end in ("low", "high")] + [1.0]
-    low, high = math.log(min(ends) / 1.1), math.log(max(ends) * 1.1)
-
-    def place(value: float) -> float:
-        return round(100 * (math.log(max(value, 1e-3)) - low) / (high - low), 2)
-
-    lines = []
-    for one in rows:
-        left, right, middle = (place(one.outcome[name]) for name in ("low", "high", "ratio"))
-        looks = " ".join(filter(None, [one.look, "mine" if one.marks else ""]))
-        bar = f'<s style="left:{left}%;width:{max(right - left, 0.5)}%"></s><i style="left:{middle}%"></i>'
-        lines.append(
-            f'<li class="{looks}"><span>{html.escape(plain(one.name))}</span><span class="tbg-track" aria-hidden="true">'
-            f'<u style="left:{place(1.0)}%"></u>{"" if untold(one.outcome) else bar}</span>'
-            f"<em><b>{interval(one.outcome)}</b> {html.escape(one.state)}</em></li>"
-        )
-    note = t(
-        "Time over today's, with its interval; left of the dashed line is faster.",
-        "耗时 / 现在的耗时，带区间；虚线左边更快。",
-    )
-    return f'<p class="tbq-note">{note}</p><ul class="tbg-bars">{"".join(lines)}</ul>'
 
 
 @dataclass(frozen=True)
@@ -395,14 +368,24 @@ def marks_html(plan: Plan, tried: Sequence[tuple[str, Config, Outcome, bool, Bet
     rows, sides, staked = [], {}, ""
     for number, (name, config, outcome, broken, bet) in enumerate(tried):
         remark = setting(plan, config) + (t(": breaks a requirement", "：违反要求") if broken else "")
-        ends = (None, None) if untold(outcome) else (outcome["low"], outcome["high"])
-        rows.append(Ratio(name, outcome["ratio"], *ends, remark))
+        rows.append(Ratio(name, outcome["ratio"], *ends(outcome), remark))
         if bet and bet.bet in SIDES and not untold(outcome):
             sides[number] = SIDES[bet.bet]
             staked = staked or pick(plan.bets()[bet.bet])
+    return picture_html(rows, Marked(staked, sides) if sides else None)
+
+
+def ends(outcome: Outcome) -> tuple[float | None, float | None]:
+    """The ends of the interval; none where the rounds were too few."""
+    return (None, None) if untold(outcome) else (outcome["low"], outcome["high"])
+
+
+def picture_html(rows: Sequence[Ratio], bet: Marked | None = None) -> str:
+    """Rows around today."""
     names = (t("faster than today", "比现在快"), t("slower than today", "比现在慢"))
-    drawn = ratio_rows(rows, names, Marked(staked, sides) if sides else None, middle=t("today", "现在"))
-    return f'<figure class="tbg-pic">{drawn.html(saved=False)}</figure>'
+    return (
+        f'<figure class="tbg-pic">{ratio_rows(rows, names, bet, middle=t("today", "现在")).html(saved=False)}</figure>'
+    )
 
 
 def runs_html(attempt: Attempt) -> str:
@@ -458,7 +441,10 @@ def table_html(attempt: Attempt) -> tuple[str, str]:
     """All combinations, to be folded: (title, HTML)."""
     count = len(attempt.table.outcomes)
     title = t(f"All {count} settings", f"全部 {count} 套设置")
-    return title, ruled_html(attempt) if attempt.plan.rules else bars_html(table_rows(attempt))
+    if attempt.plan.rules:
+        return title, ruled_html(attempt)
+    rows = [Ratio(plain(one.name), one.outcome["ratio"], *ends(one.outcome), one.state) for one in table_rows(attempt)]
+    return title, picture_html(rows)
 
 
 def picture_text(attempt: Attempt) -> str:

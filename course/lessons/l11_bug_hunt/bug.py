@@ -5,13 +5,11 @@ Pure data, read from ``cases.yaml``; importing this loads no torch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from course.core.i18n import Text, both, pick
 from course.game.cases import Case
-from course.questions.item_lint import language_faults
 
 LESSON = "11_bug_hunt"
 GRADES: dict[int, Text] = {
@@ -21,7 +19,6 @@ GRADES: dict[int, Text] = {
 }
 NOTHING_WRONG = 0
 """The "line" of a script in which nothing is wrong."""
-MOST_LINES = 16
 _KNOWN = {"grade", "lines", "also", "log", "script", "repair", "keeps", "fresh", "variables", "accused", "wish"}
 
 
@@ -99,31 +96,3 @@ def changed(script: str, changes: Sequence[Sequence[str]]) -> str:
             raise ValueError(f"the script holds no {old!r}")
         script = script.replace(old, new)
     return script
-
-
-def faults(case: Case) -> Iterator[str]:
-    """What is wrong with the part of a case that is this game's own."""
-    from course.lessons.l11_bug_hunt.scenes import scenes
-
-    try:
-        one = bug(case)
-    except (KeyError, TypeError, ValueError) as error:
-        yield f"{case.id}: {type(error).__name__}: {error}"
-        return
-    if one.grade not in GRADES:
-        yield f"{case.id}: grade {one.grade!r} is none of {', '.join(map(str, GRADES))}"
-    if len(one.numbered()) > MOST_LINES:
-        yield f"{case.id}: a script of {len(one.numbered())} lines; at most {MOST_LINES}"
-    if case.id not in scenes():
-        yield f"{case.id}: no scene of this id"
-    if one.innocent != bool(one.accused) or one.innocent != bool(one.wish):
-        yield f"{case.id}: an innocent script, and only that, has `accused` and `wish`"
-    if one.innocent == (one.repair != one.script):
-        yield f"{case.id}: a script with a fault, and only that, has a `repair`"
-    for name, text in _texts(one):
-        yield from (f"{case.id}: {fault}" for fault in language_faults(name, text))
-
-
-def _texts(one: Bug) -> Iterator[tuple[str, Any]]:
-    if one.wish:
-        yield "wish", one.wish

@@ -15,7 +15,6 @@ from course.game.play import Read
 from course.game.sharing import Bar, Shared
 from course.learning.log import AnswerLog
 from course.lessons.l11_bug_hunt.bug import GRADES, bug
-from course.lessons.l11_bug_hunt.bug import faults as faults
 from course.lessons.l11_bug_hunt.hunt import Hunt, Trail
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from datetime import date, datetime, timedelta, timezone
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta, timezone
 from email.message import Message
 
 import pytest
@@ -23,6 +24,7 @@ from course.learning.entry import stamp, to_line
 from course.learning.progress import summary
 from course.lessons.l10_tuning_master import tuning_plan
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tuning
+from course.questions.item_lint import language_faults
 from course.verbs import state
 from course.verbs.bets import every_bet
 from tests.conftest import loaded_by
@@ -46,16 +48,6 @@ def test_the_board_knows_state_and_rank(language, capsys, learner):
     assert "voice" in capsys.readouterr().out
 
 
-def test_the_case_of_the_day_is_the_same_for_all_and_each_comes_once_before_one_comes_twice():
-    known = [one for one in cases.cases("10_tuning_master").values() if not one.tutorial]
-    first = date.fromordinal(len(known) * 46_000)
-    days = [first + timedelta(days=number) for number in range(2 * len(known))]
-    found = [board.case_of_the_day(known, day).id for day in days]
-    assert sorted(found[: len(known)]) == sorted(found[len(known) :]) == sorted(one.id for one in known)
-    assert found[: len(known)] != found[len(known) :], "another order each time"
-    assert board.case_of_the_day(known[::-1], first).id == found[0], "whatever the order of the file"
-
-
 def test_a_tile_opens_its_case_and_the_board_knows_what_was_played(log):
     page = BoardPage("10_tuning_master", log, text=False)
     page.build()
@@ -66,9 +58,6 @@ def test_a_tile_opens_its_case_and_the_board_knows_what_was_played(log):
     played = close(log, "gan", enabled="off", sdp="off")
     page.back()
     assert format_points(played.attempt.score().points) in page.tiles["10-gan"].description
-    before = page.tiles["10-gan"]
-    page.day.click()
-    assert page.opened.id == page.now.of_the_day.case.id and page.tiles["10-gan"] is before
 
 
 def closed_case(name: str, points: float, *days: int) -> board.Standing:
@@ -220,6 +209,34 @@ def test_a_move_needs_no_more_than_a_case_and_a_log(log):
     (whole,) = moves.attempts(LIVE.id, log.entries(), lambda found: False)
     assert whole == first + second
     assert first == [moves.Move("line", ("7",), 2, {"symptom": 1.5})] and second[0].text == "with torch.no_grad():"
+
+
+def texts(found, name="") -> Iterator[tuple[str, dict]]:
+    """Every text in both languages in the data of a case, and what it is called."""
+    if isinstance(found, Mapping):
+        if set(found) == set(LANGUAGES):
+            yield name, found
+            return
+        found = found.items()
+    elif isinstance(found, list | tuple):
+        found = enumerate(found)
+    elif isinstance(found, str) and name.split()[0] not in CODE:
+        assert not re.search(r"[a-z] [a-z]", found), f"{name} stands in one language only: {found}"
+    for key, one in found if not isinstance(found, str | bool | int | float | None) else ():
+        yield from texts(one, f"{name} {key}".strip())
+
+
+CODE = {"code", "comments", "sources", "play"}
+"""Fields that hold scripts, calls and addresses."""
+
+
+@pytest.mark.parametrize("case", cases.cases().values(), ids=lambda one: one.id)
+def test_a_case_is_whole_and_stands_in_both_languages(case):
+    found = dict(texts(asdict(case)))
+    assert [fault for name, text in found.items() for fault in language_faults(name, text)] == []
+    assert sum(one.right for one in case.cause.answers) == 1 and len(case.cause.answers) >= 3 and len(case.hints) == 3
+    assert case.evidence in cases.EVIDENCE and (not case.twin or cases.cases()[case.twin].twin == case.id)
+    assert case.lesson[:2] == case.id[:2] and all(pick(one, code).strip() for one in case.sources for code in LANGUAGES)
 
 
 @pytest.mark.parametrize("case", cases.cases().values(), ids=lambda one: one.id)

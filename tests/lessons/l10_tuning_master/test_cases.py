@@ -33,11 +33,20 @@ def test_there_are_enough_and_half_of_them_are_live():
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_case_is_sound(name):
-    case = CASES[name]
-    assert [*cases.faults(case), *board.game(LESSON).faults(case)] == []
-    assert case.lesson == LESSON and case.id == name
-    assert all(pick(source, code).strip() for source in case.sources for code in LANGUAGES)
+def test_a_panel_names_only_what_is_on_it(name):
+    plan, known = PLANS[name], {one.id: set(one.values) for one in PLANS[name].controls}
+    assert set(plan.today) == set(known) and plan.about and set(plan.about) <= set(known)
+    for config in (plan.today, plan.advice or {}, *(rule.when for rule in plan.rules)):
+        assert all(value in known[control] for control, value in config.items()), config
+    assert all(2 <= len(values) <= 4 for values in known.values()), "two to four fit a narrow screen"
+    assert bool(plan.rules) == (name in RULED)
+
+
+@pytest.mark.parametrize("name", RULED)
+def test_every_rule_is_reached_and_has_a_source(name):
+    rules = PLANS[name].rules
+    assert {one["rule"] for one in tuning_outcome.ruled(PLANS[name]).values()} == set(range(len(rules)))
+    assert all(0 <= one.share <= 1 and one.source for one in rules)
 
 
 @pytest.mark.parametrize("name", CASES)
