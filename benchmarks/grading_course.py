@@ -22,7 +22,7 @@ from grader.handin.answers import keyed_items
 from grader.marking.step import grade_id
 from grader.project import Project
 from grader.project.task import tasks
-from grader.steps.pipeline import release
+from grader.reporting.summary import release
 
 LESSON = "01_map"
 NOTEBOOK = f"{LESSON}_checkpoint"

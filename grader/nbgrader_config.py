@@ -72,7 +72,6 @@ def configure(
     """
     from grader.authoring.build import STUB, TEXT_STUB
     from grader.authoring.clear import preprocessors
-    from grader.handin.stock import before_autograde
 
     project_root = project_root or str(HERE)
     c.CourseDirectory.root = str(root)
@@ -80,8 +79,7 @@ def configure(
     c.CourseDirectory.include = ["*"]  # `*.answers.json` must be handed in with the notebook
     c.Exchange.root = exchange or str(root / "exchange")
     c.Authenticator.plugin_class = "nbgrader.auth.NoAuthPlugin"  # a Hub is asked who its students are by them alone
-    c.ExchangeFactory.collect = "grader.steps.exchange.CollectChecked"
-    c.CollectChecked.project_root = project_root
+    c.ExchangeFactory.collect = "grader.handin.exchange.CollectChecked"
     c.ClearSolutions.code_stub = {"python": STUB[language]}
     c.ClearSolutions.text_stub = TEXT_STUB[language]
     c.GenerateAssignment.preprocessors = preprocessors()
@@ -92,9 +90,9 @@ def configure(
     c.Autograde.sanitize_preprocessors = SANITIZE
     c.Autograde.autograde_preprocessors = AUTOGRADE
     c.GenerateFeedback.preprocessors = FEEDBACK
-    c.Autograde.pre_convert_hook = before_autograde(project_root)
-    c.AssignLatePenalties.plugin_class = "grader.steps.late.LatePoints"
-    c.ExportApp.plugin_class = "grader.reporting.export_plugin.CourseExport"
+    c.Autograde.pre_convert_hook = "grader.handin.stock.before_autograde"
+    c.AssignLatePenalties.plugin_class = "grader.gradebook.late.LatePoints"
+    c.ExportApp.plugin_class = "grader.reporting.export.CourseExport"
     c.CourseExport.course_root = str(root)
     c.GenerateFeedback.exporter_class = "grader.reporting.feedback.FeedbackPage"
     c.FeedbackPage.template_name = "course_feedback"

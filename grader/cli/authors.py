@@ -115,7 +115,7 @@ def run_book(arguments: argparse.Namespace) -> int:
 
 def run_demo(arguments: argparse.Namespace) -> int:
     """1 if a student did not get what was deserved; the last line says which."""
-    from grader.steps import pool
+    from grader.autograde import pool
 
     pool.prepare(pool.cores(), sandbox=True)
     from grader.cli.made_up import class_of, demo

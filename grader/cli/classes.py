@@ -104,8 +104,8 @@ def run_init(arguments: argparse.Namespace) -> int:
 
 def run_roster(arguments: argparse.Namespace) -> int:
     """1 if somebody of the roster has no id that can be used. Gives extensions after that."""
-    from grader.gradebook.roster import take
-    from grader.steps.late import extend
+    from grader.gradebook.late import extend
+    from grader.handin.roster import take
 
     course, left = Course(arguments.dir), False
     if arguments.file is None and not arguments.extend:
@@ -152,7 +152,7 @@ def run_bundle(arguments: argparse.Namespace) -> int:
 
 
 def run_collect(arguments: argparse.Namespace) -> int:
-    from grader.steps.pipeline import collect
+    from grader.handin.exchange import collect
 
     course = _opened(arguments)
     for lesson in arguments.lesson:
@@ -163,7 +163,7 @@ def run_collect(arguments: argparse.Namespace) -> int:
 
 def run_import(arguments: argparse.Namespace) -> int:
     """1 if a hand-in is not in place: it is not clear whose it is, or it cannot be read."""
-    from grader.steps.importing import import_submissions, report
+    from grader.handin.importing import import_submissions, report
 
     course = Course(arguments.dir)
     imported = import_submissions(course, arguments.file, arguments.lesson)
@@ -173,13 +173,13 @@ def run_import(arguments: argparse.Namespace) -> int:
 
 def run_autograde(arguments: argparse.Namespace) -> int:
     """1 if a submission was left without a grade."""
-    from grader.steps import pool
+    from grader.autograde import pool
 
     jobs, sandbox = arguments.jobs or pool.cores(), not arguments.no_sandbox
     if arguments.cluster is None:
         pool.prepare(jobs, sandbox)
-    from grader.steps.autograding import How, autograde
-    from grader.steps.pipeline import stale, strays, summary
+    from grader.autograde.run import How, autograde
+    from grader.reporting.summary import stale, strays, summary
 
     course, lost = _opened(arguments), False
     how = How(jobs, arguments.cluster, arguments.again, sandbox, frozenset(arguments.accept))
@@ -194,7 +194,7 @@ def run_autograde(arguments: argparse.Namespace) -> int:
 
 def run_feedback(arguments: argparse.Namespace) -> int:
     """1 if the feedback of a submission could not be made, or it is too early for it."""
-    from grader.steps.pipeline import feedback
+    from grader.reporting.give_out import feedback
 
     course, failed = _opened(arguments), False
     for lesson in arguments.lesson:
@@ -205,8 +205,8 @@ def run_feedback(arguments: argparse.Namespace) -> int:
 
 def _too_early(course: Course, lesson: str) -> bool:
     """Whether a due date is still open, or there is none. Says so, and what to do."""
+    from grader.gradebook.late import open_until
     from grader.project.dates import shown
-    from grader.steps.late import open_until
 
     last = open_until(course, lesson)
     if last == datetime.max:
@@ -223,7 +223,7 @@ def _too_early(course: Course, lesson: str) -> bool:
 
 
 def run_give_back(arguments: argparse.Namespace) -> int:
-    from grader.steps.importing import give_back
+    from grader.reporting.give_out import give_back
 
     to, lacking, idle = give_back(_opened(arguments), arguments.lesson, arguments.to)
     print(f"wrote {to}")
@@ -238,7 +238,8 @@ def run_give_back(arguments: argparse.Namespace) -> int:
 def run_export(arguments: argparse.Namespace) -> int:
     """1 if somebody with a grade is not in the platform's file."""
     from grader.gradebook.marks import released
-    from grader.steps.pipeline import export, ungraded
+    from grader.reporting.export import export
+    from grader.reporting.summary import ungraded
 
     course = _opened(arguments)
     lessons = arguments.lesson or released(course)

@@ -27,19 +27,22 @@ from course.learning.sheet import AnswerSheet
 from course.questions.items import Item
 from grader.authoring.build import answer_id
 from grader.authoring.publish import text_of
+from grader.autograde.pool import cores
+from grader.autograde.run import How, autograde
 from grader.course import Course, init
 from grader.gradebook.marks import cell_marks
 from grader.handin.answers import keyed_items
+from grader.handin.exchange import collect
 from grader.handin.papers import paper_of
 from grader.marking.step import grade_id
 from grader.project import Project, ProjectError
 from grader.project.notebook_name import name_of, notebook_in
 from grader.project.task import Task, tasks
 from grader.release.run import release
+from grader.reporting.export import export
+from grader.reporting.give_out import feedback
 from grader.reporting.report import write_report
-from grader.steps import pipeline
-from grader.steps.autograding import How, autograde
-from grader.steps.pool import cores
+from grader.reporting.summary import summary
 
 MARK = "made-by-grader-demo"  # only a folder with this file is ever cleared
 NOISE = """import sys, warnings
@@ -47,23 +50,13 @@ warnings.warn('a warning on stderr costs nothing')
 print('neither does this', file=sys.stderr)"""
 LAST = "import os\nos._exit(3)"
 LOOK = both(
-    "to look at, in {root}:\n  grades.csv   the marks\n"
-    "  autograded/{one}/{lesson}/{name}.ipynb   a graded notebook\n"
-    "  feedback/{one}/{lesson}/{name}.html   what the student gets to see\n"
-    "  report-{lesson}.html   what to teach again\n",
-    "可以看看 {root} 里的：\n  grades.csv   成绩\n"
-    "  autograded/{one}/{lesson}/{name}.ipynb   批改后的 notebook\n"
-    "  feedback/{one}/{lesson}/{name}.html   学生看到的评语\n"
-    "  report-{lesson}.html   哪些内容要再讲\n",
+    "look in {root}: grades.csv, report-{lesson}.html (what to teach again), and of each student "
+    "autograded/{one}/{lesson}/{name}.ipynb and feedback/{one}/{lesson}/{name}.html",
+    "可以看看 {root} 里的 grades.csv、report-{lesson}.html（哪些内容要再讲），还有每个学生的 "
+    "autograded/{one}/{lesson}/{name}.ipynb 和 feedback/{one}/{lesson}/{name}.html",
 )
-WORDS = {
-    "work": both("release, fetch, work, submit", "发布、领取、作答、上交"),
-    "mark": both("collect and autograde", "收取并批改"),
-    "held": both("held back until somebody has looked, here at once:", "先留着等人看过，这里直接放行："),
-    "feedback": both("feedback", "评语"),
-    "table": both("student: points, deserved", "学生：得分，应得"),
-    "done": both("done in {} s", "用时 {} 秒"),
-}
+HELD = both("held back until somebody has looked, here at once:", "先留着等人看过，这里直接放行：")
+TABLE = both("student: points, deserved", "学生：得分，应得")
 Say = Callable[[str], None]
 
 
@@ -243,32 +236,24 @@ def demo(
     course = _new(root.resolve(), language, project)
     differences: list[str] = []
     for lesson in chosen:
-
-        def told(what: str, lesson: str = lesson) -> None:
-            say(f"--- {lesson}: {pick(WORDS[what], language)} ({monotonic() - started:.0f} s)")
-
-        told("work")
+        say(f"--- {lesson} ({monotonic() - started:.0f} s)")
         release(course, lesson)
         for student in tqdm(students, file=sys.stdout, disable=not sys.stdout.isatty()):
             hand_in(course, lesson, student)
-        told("mark")
-        pipeline.collect(course, lesson)
+        collect(course, lesson)
         found = autograde(course, lesson, how=How(cores()), say=say)
         if held := [one.student for one in found if one.reason == "held"]:
-            say(f"--- {lesson}: {pick(WORDS['held'], language)} {', '.join(held)}")
+            say(f"{pick(HELD, language)} {', '.join(held)}")
             found = autograde(course, lesson, how=How(cores(), accept=frozenset(held)), say=say)
-        told("feedback")
-        lost = {*pipeline.feedback(course, lesson)}
+        lost = {*feedback(course, lesson)}
         lost |= {student.name for student in students if not fetch_feedback(course, lesson, student)}
         differences += [f"{lesson}: no feedback for {name}" for name in sorted(lost)]
-        say("\n" + pipeline.summary(found) + "\n")
+        say("\n" + summary(found) + "\n")
         differences += compare(course, lesson, students, say)
         write_report(course, lesson)
-    pipeline.export(course, course.root / "grades.csv")
-    one = students[min(1, len(students) - 1)].name
-    name = name_of(course.root, chosen[0])
-    say("\n" + pick(LOOK, language).format(root=course.root, one=one, lesson=chosen[0], name=name))
-    say(pick(WORDS["done"], language).format(f"{monotonic() - started:.0f}"))
+    export(course, course.root / "grades.csv")
+    one, name = students[min(1, len(students) - 1)].name, name_of(course.root, chosen[0])
+    say(pick(LOOK, language).format(root=course.root, one=one, lesson=chosen[0], name=name))
     return differences
 
 
@@ -311,7 +296,7 @@ def compare(course: Course, lesson: str, students: tuple[Student, ...], say: Say
     """Print the points of each student beside those deserved; a sentence for each cell that differs."""
     given, hidden = cell_marks(course, lesson), tasks(course.project, lesson)
     released = nbformat.read(notebook_in(course.root, "release", lesson), as_version=4)
-    say(f"{lesson}, {pick(WORDS['table'], course.language)}")
+    say(f"{lesson}, {pick(TABLE, course.language)}")
     differences = []
     for student in students:
         items = keyed_items(course.project, lesson, paper_of(released, lesson, student.name, {}))

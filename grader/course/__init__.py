@@ -11,12 +11,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.handin.files import unlock
 from grader.nbgrader_config import FILE
-from grader.project import HERE, Project, ProjectError
+from grader.project import HERE, Infrastructure, Project, ProjectError
+from grader.project.files import unlock
 from grader.project.groups import groups
 from grader.project.names import fault
-from grader.project.notebook_name import name_of
+from grader.project.notebook_name import name_of, notebook_in
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
@@ -160,6 +160,14 @@ def command(words: str, root: Path) -> str:
     """The command line ``python -m grader WORDS`` for this course directory, in back quotes, for use in the present folder."""
     place = "" if root == Path.cwd() else f" --dir {shlex.quote(min(str(root), os.path.relpath(root), key=len))}"
     return f"`python -m grader {words}{place}`"
+
+
+def released_text(root: Path, lesson: str) -> str:
+    """The text of the released checkpoint. Raises Infrastructure where it was not released."""
+    path = notebook_in(root, "release", lesson)
+    if not path.exists():
+        raise Infrastructure(f"{path} is missing; run {command('release ' + lesson, root)} first")
+    return path.read_text(encoding="utf-8")
 
 
 def done(result: dict, what: str) -> dict:

@@ -18,7 +18,6 @@ from grader.project.notebook_name import in_gradebook
 
 if TYPE_CHECKING:
     from grader.course import Course
-    from grader.marking.whole import Marked
 
 
 @contextmanager
@@ -63,26 +62,26 @@ class GradebookWriter:
     def __exit__(self, *_: object) -> None:
         self._gradebook.close()
 
-    def write(self, marked: Marked, when: str) -> None:
-        """Write the marks of one submission, all or none. Manual marks stay.
+    def write(self, student: str, scores: dict[str, float | None], comments: dict[str, str | None], when: str) -> None:
+        """Write the marks of one submission, all or none. Manual marks stay. scores, comments: by grade id.
 
         when: the time stamp of the submission as text, or "". Raises Infrastructure where its cells are not those of the
         gradebook.
         """
-        if unknown := sorted({*marked.scores} ^ {*self._graded.values()}):
+        if unknown := sorted({*scores} ^ {*self._graded.values()}):
             raise Infrastructure(f"cells and gradebook do not match: {', '.join(unknown)}; release {self.lesson} again")
         stamp = timestamp_of(when)
         with in_one_transaction(self._gradebook):
-            self._gradebook.update_or_create_student(marked.student)
+            self._gradebook.update_or_create_student(student)
             submission = self._gradebook.update_or_create_submission(
-                self.lesson, marked.student, **({} if stamp is None else {"timestamp": stamp})
+                self.lesson, student, **({} if stamp is None else {"timestamp": stamp})
             )
             (notebook,) = (one for one in submission.notebooks if one.name == self._name)
             for grade in notebook.grades:
-                grade.auto_score = marked.scores[self._graded[grade.cell_id]]
+                grade.auto_score = scores[self._graded[grade.cell_id]]
                 grade.needs_manual_grade = (grade.auto_score is None) == (grade.manual_score is None)
             for comment in notebook.comments:
-                comment.auto_comment = marked.comments[self._solutions[comment.cell_id]]
+                comment.auto_comment = comments[self._solutions[comment.cell_id]]
             self._gradebook.db.flush()
             self._take_late(submission, notebook)
 
@@ -112,11 +111,3 @@ class GradebookWriter:
         if points is not None:
             points = self._lateness._check_late_penalty(notebook, points)
         notebook.late_submission_penalty = points
-
-    def penalties(self) -> dict[str, float]:
-        """Student -> the points taken for lateness, for every submission in the gradebook."""
-        with in_one_transaction(self._gradebook):
-            found = {one.id: one.student_id for one in self._gradebook.assignment_submissions(self.lesson)}
-            notebooks = self._gradebook.notebook_submissions(self._name, self.lesson)
-            taken = {found[one.assignment_id]: one.late_submission_penalty or 0.0 for one in notebooks}
-        return dict(sorted(taken.items()))

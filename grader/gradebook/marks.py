@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from grader.project import ProjectError
 
 if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
+
     from grader.course import Course
 
 
 @dataclass(frozen=True)
 class CellMark:
-    """The mark of one student for one cell. auto, manual: None where there is no such mark; the manual one counts."""
+    """The mark of one student for one cell. auto, manual: None where there is no such mark; the manual one counts. again: nbgrader asks
+    a person to look at it.
+    """
 
     auto: float | None
     manual: float | None = None
     top: float = 0.0
     extra: float = 0.0
+    again: bool = field(default=False, compare=False)
 
     @property
     def points(self) -> float | None:
@@ -32,33 +38,59 @@ class CellMark:
         return "none" if self.auto is None else f"{self.auto:g}/{self.top:g}"
 
 
-def cell_marks(course: Course, lesson: str) -> dict[str, dict[str, CellMark]]:
-    """Student -> graded cell -> mark, for everyone who has a submission in the gradebook."""
+@dataclass
+class Standing:
+    """What one student has for an assignment. late: the points taken for lateness. cells: graded cell -> mark."""
+
+    when: datetime | None
+    late: float = 0.0
+    cells: dict[str, CellMark] = field(default_factory=dict)
+
+    @property
+    def points(self) -> float | None:
+        """The points before lateness; None where a cell has no mark."""
+        each = [mark.points for mark in self.cells.values()]
+        return None if None in each else round(sum(each), 6)
+
+    @property
+    def left(self) -> float | None:
+        """The points less those for lateness; None without a grade."""
+        return None if self.points is None else max(0.0, round(self.points - self.late, 6))
+
+
+def standings(gradebook: Gradebook, assignment: str, student: str | None = None) -> dict[str, Standing]:
+    """Student -> what is in the gradebook, for everyone who has a submission there, or for one student."""
     from nbgrader.api import Assignment, Grade, GradeCell, SubmittedAssignment, SubmittedNotebook
     from sqlalchemy import select
 
+    one, notebook = SubmittedAssignment, SubmittedNotebook
+    marks = (Grade.auto_score, Grade.manual_score, GradeCell.max_score, Grade.extra_credit, Grade.needs_manual_grade)
     query = (
-        select(
-            SubmittedAssignment.student_id,
-            GradeCell.name,
-            Grade.auto_score,
-            Grade.manual_score,
-            GradeCell.max_score,
-            Grade.extra_credit,
-        )
-        .select_from(Grade)
-        .join(GradeCell, GradeCell.id == Grade.cell_id)
-        .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
-        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
-        .where(Assignment.name == lesson)
-        .order_by(SubmittedAssignment.student_id)
+        select(one.student_id, one.timestamp, notebook.id, notebook.late_submission_penalty, GradeCell.name, *marks)
+        .select_from(one)
+        .join(Assignment, Assignment.id == one.assignment_id)
+        .outerjoin(notebook, notebook.assignment_id == one.id)
+        .outerjoin(Grade, Grade.notebook_id == notebook.id)
+        .outerjoin(GradeCell, GradeCell.id == Grade.cell_id)
+        .where(Assignment.name == assignment, *([one.student_id == student] if student else []))
+        .order_by(one.student_id)
     )
-    table: dict[str, dict[str, CellMark]] = {}
+    found: dict[str, Standing] = {}
+    counted: set[str] = set()  # notebooks
+    for name, when, own, late, cell, auto, manual, top, extra, again in gradebook.db.execute(query):
+        standing = found.setdefault(name, Standing(when))
+        standing.late += 0.0 if own in counted else late or 0.0
+        counted.add(own)
+        if cell is not None:
+            place = cell if cell not in standing.cells else f"{cell} {own}"  # two notebooks with a cell of this name
+            standing.cells[place] = CellMark(auto, manual, top, extra or 0.0, bool(again))
+    return found
+
+
+def cell_marks(course: Course, lesson: str) -> dict[str, dict[str, CellMark]]:
+    """Student -> graded cell -> mark, for everyone who has a submission in the gradebook."""
     with course.gradebook as gradebook:
-        for student, cell, auto, manual, top, extra in gradebook.db.execute(query):
-            table.setdefault(student, {})[cell] = CellMark(auto, manual, top, extra or 0.0)
-    return table
+        return {student: one.cells for student, one in standings(gradebook, lesson).items()}
 
 
 def differences(before: dict[str, dict[str, CellMark]], after: dict[str, dict[str, CellMark]]) -> list[str]:
@@ -89,14 +121,11 @@ def totals(course: Course, lesson: str) -> Totals:
     """
     from grader.gradebook import GradebookWriter
 
-    with GradebookWriter(course, lesson) as gradebook:
-        gradebook.late_again()
-        late, top = gradebook.penalties(), gradebook.top
-    points: dict[str, float | None] = {}
-    for student, cells in cell_marks(course, lesson).items():
-        each = [mark.points for mark in cells.values()]
-        points[student] = None if None in each else max(0.0, round(sum(each) - late.get(student, 0.0), 4))
-    return Totals(lesson, top, points)
+    with GradebookWriter(course, lesson) as writer:
+        writer.late_again()
+    with course.gradebook as gradebook:
+        points = {student: one.left for student, one in standings(gradebook, lesson).items()}
+    return Totals(lesson, writer.top, points)
 
 
 def require(course: Course, *lessons: str) -> None:

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
-from course.core.i18n import Text, both
+from course.core.i18n import Text
 from grader.handin.files import read_regular
+from grader.handin.sentences import said
 from grader.project import ProjectError
 
 JUNK = ("__MACOSX", "Thumbs.db", "desktop.ini", ".DS_Store")
@@ -72,11 +73,11 @@ def opened(path: Path) -> Iterator[list[Entry]]:
 def inner(data: bytes, most: int) -> Iterator[list[Entry]]:
     """The files of a ZIP that a student has packed, at most ``most``. Raises Unreadable."""
     if data.count(HEAD) > most:
-        raise Unreadable(both(f"a ZIP with more than {most} files", f"文件超过 {most} 个的 ZIP"))
+        raise Unreadable(said("zip_too_many", most=most))
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except Exception as error:
-        raise Unreadable(both("a ZIP that cannot be read", "打不开的 ZIP")) from error
+        raise Unreadable(said("zip_broken")) from error
     with archive:
         yield _of_zip(archive)
 
@@ -97,12 +98,10 @@ def _of_zip(archive: zipfile.ZipFile) -> list[Entry]:
 def _reader(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[int], bytes]:
     def read(most: int) -> bytes:
         if entry.flag_bits & 0x1:
-            raise Unreadable(both("locked with a password", "有密码"))
+            raise Unreadable(said("zip_locked"))
         if entry.compress_type not in UNPACKED:
             how = zipfile.compressor_names.get(entry.compress_type, entry.compress_type)
-            raise Unreadable(
-                both(f"packed in a way that is not unpacked here ({how})", f"用这里不支持的方式（{how}）压缩")
-            )
+            raise Unreadable(said("zip_packing", how=how))
         parts, left = [], most
         with archive.open(entry) as file:
             while left > 0 and (part := file.read(min(CHUNK, left))):

@@ -15,10 +15,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from course.core.i18n import Text, both
+from course.core.i18n import Text
 from grader.handin.archive import Entry, Unreadable, inner
 from grader.handin.files import inside, read_inside
 from grader.handin.guard import everybodys, reason
+from grader.handin.sentences import printed, said
 from grader.sandbox.limits import MOST_BYTES, MOST_FILES
 
 OURS = re.compile(r"\.ipynb|\.answers.*\.json$", re.IGNORECASE)  # in a file's name: what marking looks for
@@ -28,14 +29,8 @@ ZIPS = 3  # ZIPs within each other
 MOST_LOOKED_AT = 20 * MOST_FILES
 MEGABYTE = 1 << 20
 MOST_NAMED = 5
-LARGE = both(
-    f"too large to be read: of one student {MOST_BYTES // MEGABYTE} MB are taken (a notebook gets smaller when its outputs are cleared)",
-    f"太大，未读取：每个学生最多 {MOST_BYTES // MEGABYTE} MB（清除 notebook 的输出可以变小）",
-)
-LINK = both("a link to another file, which is not followed", "指向别处的链接，不跟随")
-NO_PATH = both("its path cannot be a path here, or is taken", "路径在这里不能用，或者已被占用")
-TOO_MANY = both(f"there are more than {MOST_FILES} files", f"文件超过 {MOST_FILES} 个")
-NOT_THEIRS = both("students do not set the time of handing in", "提交时间不由学生填写")
+LARGE = said("large", megabytes=MOST_BYTES // MEGABYTE)
+LINK, TOO_MANY = said("link"), said("too_many", most=MOST_FILES)
 
 
 @dataclass(frozen=True)
@@ -49,9 +44,9 @@ class Files:
     @property
     def left_out(self) -> list[str]:
         """A sentence for each file that was not read, at most ``MOST_NAMED``."""
-        said = [f"{printed(name)}: {why['en']}" for name, why in self.unread.items()]
-        more = len(said) - MOST_NAMED
-        return [*said[:MOST_NAMED], f"and {more} more files"] if more > 0 else said
+        listed = [f"{printed(name)}: {why['en']}" for name, why in self.unread.items()]
+        more = len(listed) - MOST_NAMED
+        return [*listed[:MOST_NAMED], f"and {more} more files"] if more > 0 else listed
 
 
 def stored(own: Iterable[tuple[str, Entry]]) -> Files:
@@ -135,7 +130,7 @@ class _Reading:
         except Exception as error:  # zlib, struct, Unicode: Python names no common base
             if everybodys(error):
                 raise
-            why = both(f"damaged ({reason(error)})", f"已损坏（{reason(error)}）")
+            why = said("damaged", why=reason(error))
         else:
             why = self._add(name, data, packed_in)
         if why is not None:
@@ -171,13 +166,13 @@ class _Reading:
     def _add(self, name: str, data: bytes, packed_in: tuple[str, ...] = ()) -> Text | None:
         """Add a file; returns why that is not possible, or None."""
         if name == STAMP:
-            return NOT_THEIRS
+            return said("not_theirs")
         if len(data) > self._left:
             return LARGE
         if len(self.there) >= MOST_FILES:
             return TOO_MANY
         if (place := self._place(name, packed_in)) is None:
-            return NO_PATH
+            return said("no_path")
         self.there[place] = data
         self._folders |= {str(one) for one in PurePosixPath(place).parents}
         self._left -= len(data)
@@ -217,9 +212,3 @@ def _short(part: str) -> str:
     mark = hashlib.sha256(part.encode()).hexdigest()[:8]
     head = part.encode()[: LONGEST_PART - len(ending) - len(mark) - 1].decode("utf-8", "ignore")
     return f"{head}~{mark}{ending}"
-
-
-def printed(name: str) -> str:
-    """A file's name, which may hold any bytes, in printable form."""
-    name = "".join(sign if sign.isprintable() else "?" for sign in name)
-    return name if len(name) <= 80 else f"{name[:60]} ... {name[-15:]}"

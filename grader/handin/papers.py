@@ -26,6 +26,7 @@ from course.core.i18n import Text, both
 from course.questions.items import Item
 from course.questions.variants import Paper, is_template, same_student
 from grader.handin.reading import files_of
+from grader.handin.sentences import said
 from grader.project import Infrastructure, Project, ProjectError, checkpoint_items, read_yaml
 from grader.project.groups import groups, homes
 from grader.project.notebook_name import notebook_in
@@ -35,12 +36,6 @@ FORM = "{} cannot be read: write a line `checkpoint:` and below it `student: who
 LONGEST_SALT = 100  # characters
 FIRST_CELL = re.compile(r'^    checkpoint\("[^\n]{0,200}, paper="(\w{1,100})"', re.MULTILINE)
 WRITTEN = re.compile(rb'"paper":\s*"(\w{1,100})"|, paper=\\"(\w{1,100})\\"')  # in the file of a notebook
-OTHER_RELEASE = both(
-    "This notebook was not made for this class: it comes from another course folder, perhaps last year's, and its questions hold other "
-    "numbers. Hand in the notebook of this class, or ask your instructor. So far it costs you nothing.",
-    "这份 notebook 不是发给这个班的：它来自另一个课程文件夹（也许是去年的），题目里的数字不一样。请交本班的 notebook，或者问一下老师。"
-    "到目前为止没有扣分。",
-)
 
 
 def salt(secret: bytes, lesson: str) -> str:
@@ -55,8 +50,7 @@ def has_papers(project: Project, lesson: str) -> bool:
 
 def released_salt(notebook: Any) -> str:
     """The salt in a released notebook; "" where all students have the same paper."""
-    said = notebook.get("metadata", {}).get("course", {})
-    return str(said.get("paper", ""))
+    return str(notebook.get("metadata", {}).get("course", {}).get("paper", ""))
 
 
 def salt_of(notebook: Any) -> str:
@@ -97,9 +91,9 @@ def papers_answered(answers: Mapping[str, Mapping[str, Any]], items: Mapping[str
 
     Only questions with variants are looked at; where none of them is answered, all answers that carry an id.
     """
-    said = {name: str(answers[name].get("student", "")) for name in items if name in answers}
-    varying = {name: other for name, other in said.items() if items[name].varies}
-    return varying or {name: other for name, other in said.items() if other}
+    whose = {name: str(answers[name].get("student", "")) for name in items if name in answers}
+    varying = {name: other for name, other in whose.items() if items[name].varies}
+    return varying or {name: other for name, other in whose.items() if other}
 
 
 def on_other_papers(answered: Mapping[str, str], paper: Paper) -> dict[str, str]:
@@ -110,16 +104,9 @@ def on_other_papers(answered: Mapping[str, str], paper: Paper) -> dict[str, str]
 def sentences_on_other_papers(others: Mapping[str, str], paper: Paper) -> Iterator[Text]:
     """For each other paper a sentence that names the questions answered on it. others: from ``on_other_papers``."""
     for other in sorted({*others.values()}):
-        names = [f"`{name}`" for name, said in others.items() if said == other]
-        en, zh = (
-            (f"on the paper of “{other}”", f"“{other}”的试卷")
-            if other
-            else ("without saying on whose paper", "没有注明是谁的试卷")
-        )
-        yield both(
-            f"Answered {en}, and marked against the questions of “{paper.student}”: {', '.join(names)}.",
-            f"作答来自{zh}，按“{paper.student}”的题目评分：{'、'.join(names)}。",
-        )
+        names = [f"`{name}`" for name, whose in others.items() if whose == other]
+        listed = both(", ".join(names), "、".join(names))
+        yield said("answered_on" if other else "answered_on_none", other=other, student=paper.student, names=listed)
 
 
 def answered_papers(course: Path, lesson: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -22,69 +22,12 @@ from course.core.catalog import checkpoint_names
 from course.core.i18n import Text, both
 from course.learning.harvesting import Answers, carries_sheet, decoded, harvest, latest
 from course.learning.notebook_file import EMPTY, as_handed_out, read_notebook
-from grader.handin.files import unlock
-from grader.handin.handin import LINK, OURS, STAMP, Files, on_disk, printed, unpacked
+from grader.handin.handin import LINK, OURS, STAMP, Files, on_disk, unpacked
+from grader.handin.sentences import ARCHIVES, MOST_NAMED, joined, kind_in_words, kind_of, named, printed, said
+from grader.project.files import unlock
 
-PLACEHOLDER = (
-    "course_placeholder"  # metadata of a notebook that stands where stock nbgrader needs one (``grader.handin.stock``)
-)
+PLACEHOLDER = "course_placeholder"  # metadata of a notebook that stands where stock nbgrader needs one (``stock``)
 HARMLESS = {"harm": "none"}  # added to a sentence about a file that could be read nevertheless
-RENAMED = both(
-    "The notebook had another name, {name}; it was read all the same.", "notebook 改了名，叫 {name}；仍然照常读取。"
-)
-COPIES = both("There is another copy of it, {others}; {name} was marked.", "另有一份副本 {others}；评分用的是 {name}。")
-SAVE_AGAIN = both(
-    "Open your notebook, look whether everything is there, and save it. So far it costs you nothing.",
-    "请打开自己的 notebook，确认内容完整，然后保存。到目前为止没有扣分。",
-)
-WRONG_FILE = both(
-    "Expected was the notebook of the checkpoint {lesson}; what came is {what}. Open your checkpoint, save it, and hand in that file. "
-    "So far it costs you nothing.",
-    "应交的是测验 {lesson} 的 notebook，收到的是{what}。请打开你的测验，保存，再交那个文件。到目前为止没有扣分。",
-)
-TWO_WORKS = both(
-    "Several notebooks hold work, and the work differs: {names}. Hand in one file, with all of your work in it. So far it costs you "
-    "nothing.",
-    "有几个 notebook 里都有作业，内容又不一样：{names}。请只交一个文件，全部作业都在里面。到目前为止没有扣分。",
-)
-ALSO_DAMAGED = both(
-    "Beside {name} lies a notebook that cannot be read, {other}. If all of your work is in {name}, hand in that file alone. So far it "
-    "costs you nothing.",
-    "{name} 旁边还有一个无法读取的 notebook：{other}。如果全部作业都在 {name} 里，请只交它。到目前为止没有扣分。",
-)
-KINDS: tuple[tuple[bytes, Text], ...] = (  # how files of other kinds begin
-    (b"Rar!", both("a RAR archive", "RAR 压缩包")),
-    (b"7z\xbc\xaf\x27\x1c", both("a 7z archive", "7z 压缩包")),
-    (b"\x1f\x8b", both("a packed file (gzip, perhaps tar.gz)", "gzip 压缩文件，可能是 tar.gz")),
-    (b"BZh", both("a packed file (bzip2)", "bzip2 压缩文件")),
-    (b"\xfd7zXZ", both("a packed file (xz)", "xz 压缩文件")),
-    (
-        b"PK\x03\x04",
-        both("a ZIP archive that could not be unpacked, or an Office file", "打不开的 ZIP，或 Office 文件"),
-    ),
-    (b"%PDF", both("a PDF", "PDF 文件")),
-    (b"\x89PNG", both("a picture", "图片")),
-    (b"\xff\xd8\xff", both("a picture", "图片")),
-    (b"<!doctype html", both("a web page (HTML)", "HTML 网页")),
-    (b"<html", both("a web page (HTML)", "HTML 网页")),
-    (b"{\\rtf", both("a text document (RTF)", "RTF 文档")),
-    (
-        b"version https://git-lfs",
-        both("a pointer of Git LFS, not the file: push the file itself", "Git LFS 指针，不是文件本身：请推送文件"),
-    ),
-    (b"bplist00", both("a placeholder of iCloud, not the file", "iCloud 占位文件，不是文件本身")),
-    (b"http", both("a link to a web page, not the file", "网页链接，不是文件本身")),
-)
-ARCHIVES = (b"Rar!", b"7z\xbc\xaf\x27\x1c", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
-ENDINGS: dict[str, Text] = {
-    ".py": both("a Python script", "Python 脚本"),
-    ".json": both("a file of answers without its notebook", "答案文件，没有 notebook"),
-    ".tar": both("a tar archive", "tar 压缩包"),
-    ".lnk": both("a shortcut to a file, not the file", "快捷方式，不是文件本身"),
-    ".url": both("a link to a web page", "网页链接"),
-    ".gdoc": both("a link to Google Drive, not the file", "Google 云端硬盘的链接，不是文件本身"),
-}
-MOST_NAMED = 4  # files in a sentence
 CALL = re.compile(r"\b(?:checkpoint|check_file)\(")  # the first and the last cell of a checkpoint, in each language
 Held = tuple[str, Text]  # a code, and the sentence for the student
 
@@ -154,49 +97,51 @@ def read(files: Files, lesson: str, released: str) -> Reading:
     """Read a hand-in. released: the text of the released checkpoint. Never raises for what a student sent."""
     wanted = _released(released, lesson)
     found, unread = _candidates(files, wanted)
-    closed = [name for name in files.unread if OURS.search(name)]
-    saved = [one for one in found if _copy_of_a_program(one.name)]
-    first = [one for one in found if one not in saved]
-    ours = [one for one in first if one.ours]
-    working = [one for one in ours if one.works] or [one for one in saved if one.works]
-    ours = ours or [one for one in saved if one.ours]
-    chosen, held = None, None
-    said: list[tuple[str, Text]] = []
-    if working:
-        chosen, *others = sorted(working, key=lambda one: _rank(one, wanted))
-        different = [one for one in others if not chosen.covers(one)]
-        beside = [name for name in unread if not _copy_of_a_program(name)]
-        beside += [name for name in closed if files.unread[name] != LINK]
-        if different:
-            held = "two-works", _with(TWO_WORKS, names=_named(one.name for one in [chosen, *different]))
-        elif beside:
-            held = "damaged", _with(ALSO_DAMAGED, name=printed(chosen.name), other=_named(beside))
-    elif unread and not all(_kind(files.there[name]) for name in unread):
-        held = "damaged", joined(next(iter(unread.values())), SAVE_AGAIN)
-    elif ours and not unread and not _elsewhere(files, first):
-        chosen = min(ours, key=lambda one: _rank(one, wanted))
-    else:
-        held = _wrong(lesson, _what(files, first))
+    chosen, held, others = _choose(files, found, unread, wanted)
+    notes: list[tuple[str, Text]] = []
     if chosen is not None:
-        others = [one.name for one in ours if one is not chosen]
-        if about := _about(chosen.name, lesson, others):
-            said.append(("file", about))
-        if chosen.wrong is not None:
-            said.append(("file", chosen.wrong))
+        notes += [("file", about) for about in _about(chosen, lesson, others)]
     answers, problems, sheet = _answers(files, chosen, lesson)
-    notebook = _notebook(chosen.content) if chosen is not None else nbformat.reads(released, as_version=4)
     return Reading(
-        notebook,
+        _notebook(chosen.content) if chosen is not None else nbformat.reads(released, as_version=4),
         chosen.name if chosen is not None else "",
         answers,
         sheet,
-        [*said, *(("sheet", problem) for problem in problems)],
+        [*notes, *(("sheet", problem) for problem in problems)],
         bool(unread) or (chosen is not None and chosen.wrong is not None),
         chosen is None,
         held,
         held is None and bool(answers or (chosen is not None and chosen.works)),
         _beside(files, chosen),
     )
+
+
+def _choose(
+    files: Files, found: list[Candidate], unread: dict[str, Text], wanted: _Released
+) -> tuple[Candidate | None, Held | None, list[str]]:
+    """(the notebook that counts or None, why the hand-in is held back or None, the other notebooks of this checkpoint)."""
+    saved = [one for one in found if _copy_of_a_program(one.name)]
+    first = [one for one in found if one not in saved]
+    ours = [one for one in first if one.ours]
+    working = [one for one in ours if one.works] or [one for one in saved if one.works]
+    ours = ours or [one for one in saved if one.ours]
+    chosen, held = None, None
+    if working:
+        chosen, *others = sorted(working, key=lambda one: _rank(one, wanted))
+        different = [one.name for one in others if not chosen.covers(one)]
+        beside = [name for name in unread if not _copy_of_a_program(name)]
+        beside += [name for name in files.unread if OURS.search(name) and files.unread[name] != LINK]
+        if different:
+            held = "two-works", said("two_works", names=named([chosen.name, *different]))
+        elif beside:
+            held = "damaged", said("also_damaged", name=printed(chosen.name), other=named(beside))
+    elif unread and not all(kind_of(files.there[name]) for name in unread):
+        held = "damaged", joined(next(iter(unread.values())), said("save_again"))
+    elif ours and not unread and not _elsewhere(files, first):
+        chosen = min(ours, key=lambda one: _rank(one, wanted))
+    else:
+        held = "wrong-file", said("wrong_file", lesson=wanted.lesson, what=_what(files, first))
+    return chosen, held, [one.name for one in ours if one is not chosen]
 
 
 def lesson_of(files: Files) -> str:
@@ -229,13 +174,12 @@ def _released(text: str, lesson: str) -> _Released:
         source = "".join(cell["source"]).strip()
         if cell["cell_type"] == "code":
             sources.add(source)
-        said = cell["metadata"].get("nbgrader")
-        if said:
-            cells[said["grade_id"]] = bool(said.get("solution"))
-            if said.get("solution"):
-                stubs[said["grade_id"]] = source
+        if data := cell["metadata"].get("nbgrader"):
+            cells[data["grade_id"]] = bool(data.get("solution"))
+            if data.get("solution"):
+                stubs[data["grade_id"]] = source
             else:
-                locked[source] = said["grade_id"]
+                locked[source] = data["grade_id"]
     return _Released(lesson, cells, stubs, frozenset(sources), locked)
 
 
@@ -270,8 +214,8 @@ def _candidate(name: str, content: dict[str, Any], wrong: Text | None, wanted: _
     answers = harvest(content, None, wanted.lesson)[0]
     ids, written, extra, lesson_kind = set(), {}, set(), _says(content)
     for cell in content["cells"]:
-        said = cell["metadata"].get("nbgrader")
-        known = [said.get("grade_id") if isinstance(said, dict) else None, cell["id"]]
+        data = cell["metadata"].get("nbgrader")
+        known = [data.get("grade_id") if isinstance(data, dict) else None, cell["id"]]
         source = cell["source"].strip()
         own = next((one for one in known if isinstance(one, str) and one in wanted.cells), wanted.locked.get(source))
         if own is not None:
@@ -295,9 +239,9 @@ def untouched(source: str, stub: str) -> bool:
 
 def _says(content: Mapping[str, Any]) -> tuple[str, str]:
     """(lesson, kind) in the metadata of a notebook; empty texts where it says nothing."""
-    said = content["metadata"].get("course")
-    said = said if isinstance(said, dict) else {}
-    return str(said.get("lesson", "")), str(said.get("kind", ""))
+    own = content["metadata"].get("course")
+    own = own if isinstance(own, dict) else {}
+    return str(own.get("lesson", "")), str(own.get("kind", ""))
 
 
 def _given(answer: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -331,20 +275,14 @@ def _elsewhere(files: Files, found: list[Candidate]) -> bool:
     return packed or closed or any(not one.ours and one.extra for one in found)
 
 
-def _wrong(lesson: str, what: Text) -> Held:
-    return "wrong-file", both(*(WRONG_FILE[code].format(lesson=lesson, what=what[code]) for code in ("en", "zh")))
-
-
 def _what(files: Files, found: list[Candidate]) -> Text:
     """What came, in words."""
-    parts = [_notebook_in_words(one) for one in found]
+    parts = [said("named", name=printed(one.name), what=_notebook_in_words(one)) for one in found]
     read = {} if found else {name: data for name, data in files.there.items() if name not in (STAMP, *files.unread)}
-    kinds = {**files.unread, **{name: _kind_in_words(name, data) for name, data in read.items()}}
-    parts += [
-        _with(both("{name}, {kind}", "{name}（{kind}）"), name=printed(name), kind=kind) for name, kind in kinds.items()
-    ]
+    kinds = {**files.unread, **{name: kind_in_words(name, data) for name, data in read.items()}}
+    parts += [said("named", name=printed(name), what=kind) for name, kind in kinds.items()]
     if not parts:
-        return both("nothing that can be read", "没有能读取的内容")
+        return said("nothing")
     more = len(parts) - MOST_NAMED
     en = "; ".join(part["en"] for part in parts[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
     zh = "；".join(part["zh"] for part in parts[:MOST_NAMED]) + (f"；另有 {more} 个" if more > 0 else "")
@@ -353,27 +291,11 @@ def _what(files: Files, found: list[Candidate]) -> Text:
 
 def _notebook_in_words(one: Candidate) -> Text:
     lesson, kind = (printed(word) for word in one.says)
-    name = printed(one.name)
     if one.ours:
-        return both(f"{name}, the checkpoint with no work in it", f"{name}（测验本身，但没有作答）")
-    if kind == "checkpoint":
-        return both(f"{name}, the checkpoint {lesson}", f"{name}（测验 {lesson}）")
-    if kind == "lesson":
-        return both(f"{name}, the lesson {lesson}, not its checkpoint", f"{name}（课程 {lesson}，不是测验）")
-    if not one.content["cells"]:
-        return both(f"{name}, a notebook without a cell", f"{name}（没有单元格的 notebook）")
-    return both(f"{name}, a notebook with no cell of this checkpoint", f"{name}（不含这次测验单元格的 notebook）")
-
-
-def _kind_in_words(name: str, data: bytes) -> Text:
-    empty, other = both("an empty file", "空文件"), both("a file of another kind", "其他类型的文件")
-    return _kind(data) or ENDINGS.get(PurePosixPath(name).suffix.lower()) or (other if data.strip() else empty)
-
-
-def _kind(data: bytes) -> Text | None:
-    """The kind of a file by how it begins; None for a kind that is not known."""
-    begin = data[:200].lstrip(b"\xef\xbb\xbf\r\n\t ").lower()
-    return next((words for sign, words in KINDS if data.startswith(sign) or begin.startswith(sign)), None)
+        return said("untouched")
+    if kind in ("checkpoint", "lesson"):
+        return said(f"of_{kind}", lesson=lesson)
+    return said("other_cells" if one.content["cells"] else "no_cell")
 
 
 def _answers(files: Files, chosen: Candidate | None, lesson: str) -> tuple[Answers, list[Text], bool]:
@@ -436,32 +358,10 @@ def _beside(files: Files, chosen: Candidate | None) -> dict[str, bytes]:
     return made
 
 
-def _about(name: str, lesson: str, others: list[str]) -> Text:
-    """The sentence about a notebook of quite another name, and about copies of it; empty where there is nothing to say. It costs no
-    points.
-    """
-    base = PurePosixPath(name).name
-    parts = [] if lesson in base and ".ipynb" in base.lower() else [_with(RENAMED, name=printed(name))]
-    parts += [_with(COPIES, others=_named(others), name=printed(name))] if others else []
-    return {**functools.reduce(joined, parts), **HARMLESS} if parts else {}
-
-
-def _named(names: Iterable[str]) -> Text:
-    listed = [printed(name) for name in names]
-    listed = [*listed[:MOST_NAMED], *(["..."] if len(listed) > MOST_NAMED else [])]
-    return both(", ".join(listed), "、".join(listed))
-
-
-def _with(text: Text, **values: str | Text) -> Text:
-    """Fill in both languages of a sentence; a value may have two languages itself."""
-    return both(
-        *(
-            text[code].format(**{name: one if isinstance(one, str) else one[code] for name, one in values.items()})
-            for code in ("en", "zh")
-        )
-    )
-
-
-def joined(first: Text, second: Text) -> Text:
-    """Join two sentences in both languages."""
-    return both(f"{first['en']} {second['en']}", f"{first['zh']}{second['zh']}")
+def _about(chosen: Candidate, lesson: str, others: list[str]) -> list[Text]:
+    """What is said of a notebook of quite another name, and of copies of it, which costs no points; and what is wrong with it."""
+    base, name = PurePosixPath(chosen.name).name, printed(chosen.name)
+    parts = [] if lesson in base and ".ipynb" in base.lower() else [said("renamed", name=name)]
+    parts += [said("copies", others=named(others), name=name)] if others else []
+    harmless = [{**functools.reduce(joined, parts), **HARMLESS}] if parts else []
+    return [*harmless, *([chosen.wrong] if chosen.wrong is not None else [])]

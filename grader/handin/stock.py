@@ -9,19 +9,20 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
 
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
-from grader.handin.files import read_regular, replace, unlock
+from grader.course import Course
+from grader.handin.files import read_regular
 from grader.handin.guard import guarded
 from grader.handin.handin import STAMP
 from grader.handin.reading import PLACEHOLDER
 from grader.project import Project
 from grader.project.dates import timestamp_of
+from grader.project.files import replace, unlock
 from grader.project.notebook_name import name_of
 from grader.sandbox.limits import MOST_BYTES
 
@@ -36,10 +37,9 @@ def prepare(course: Path, project: Project, lesson: str, student: str) -> None:
             link.unlink()
     unlock(folder.parent)
     if folder.exists() and not folder.is_dir():  # a file where the folder should be: perhaps the notebook itself
-        aside = folder.with_name(f"{lesson} {ASIDE}")
-        folder.rename(aside)
+        aside = folder.rename(folder.with_name(f"{lesson} {ASIDE}"))
         folder.mkdir()
-        aside.rename(folder / _aside(lesson))
+        aside.rename(folder / f"{aside.name}.ipynb")
     folder.mkdir(parents=True, exist_ok=True)
     for inner, _, names in os.walk(folder):
         unlock(Path(inner))
@@ -58,18 +58,14 @@ def prepare(course: Path, project: Project, lesson: str, student: str) -> None:
         replace(course, path, text_of(notebook).encode())
 
 
-def before_autograde(project_root: str) -> Callable[..., None]:
+def before_autograde(assignment: str, student: str, notebooks: list[str]) -> None:
     """The hook that stock ``nbgrader autograde`` calls before each submission."""
-
-    def hook(assignment: str, student: str, notebooks: list[str]) -> None:
-        for folder in {Path(notebook).parent for notebook in notebooks}:
-            project, lesson = Project(Path(project_root), own=folder.parents[2] / "checkpoints"), folder.name
-            if project.checkpoint_source(lesson).exists():
-                with guarded(folder.parent.name, lambda name, reason: print(f"{name}: {reason}", file=sys.stderr)):
-                    prepare(folder.parents[2], project, lesson, folder.parent.name)
-                notebooks[:] = [str(folder / f"{name_of(folder.parents[2], lesson)}.ipynb")]
-
-    return hook
+    for folder in {Path(notebook).parent for notebook in notebooks}:
+        course, lesson = Course(folder.parents[2]), folder.name
+        if course.project.checkpoint_source(lesson).exists():
+            with guarded(folder.parent.name, lambda name, reason: print(f"{name}: {reason}", file=sys.stderr)):
+                prepare(course.root, course.project, lesson, folder.parent.name)
+            notebooks[:] = [str(folder / f"{name_of(course.root, lesson)}.ipynb")]
 
 
 def _small(path: Path) -> bool:
@@ -89,12 +85,7 @@ def _opens(path: Path) -> bool:
 
 def _move_aside(path: Path) -> None:
     """Give a file another name in its folder, one that is free."""
-    number, target = 1, path.with_name(_aside(path.stem, path.suffix))
+    target = path.with_stem(f"{path.stem} {ASIDE}")
     while os.path.lexists(target):
-        number += 1
-        target = path.with_name(_aside(f"{path.stem} {number}", path.suffix))
+        target = target.with_stem(f"{target.stem} again")
     path.rename(target)
-
-
-def _aside(stem: str, suffix: str = ".ipynb") -> str:
-    return f"{stem} {ASIDE}{suffix}"

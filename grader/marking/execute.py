@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute
 from traitlets import Bool, Integer
 
+from grader.course import released_text
 from grader.marking import whole
 from grader.marking.held import accepted
 from grader.marking.step import CourseStep
@@ -30,7 +31,7 @@ class Sanitize(CourseStep):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         if self.ours(resources):
-            nb = nbformat.reads(whole.released(Path(self.course_root), self.lesson(resources)), as_version=4)
+            nb = nbformat.reads(released_text(Path(self.course_root), self.lesson(resources)), as_version=4)
         return nb, resources
 
 

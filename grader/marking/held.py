@@ -20,10 +20,10 @@ from nbformat import NotebookNode
 
 from course.core.i18n import Text, both, pick
 from course.learning.sheet import MIME
-from grader.handin.files import replace
-from grader.handin.reading import SAVE_AGAIN, joined
+from grader.handin.sentences import joined, said
 from grader.marking.said import say
 from grader.marking.step import CourseStep, note, state
+from grader.project.files import replace
 
 FOLDER = "accepted"
 
@@ -37,7 +37,7 @@ def why_held(nb: NotebookNode, others: dict[str, str], questions: int, student: 
     if "damaged" in state(nb)["happened"] and state(nb).get(
         "missing"
     ):  # a cell for code or text that could not be read
-        return "damaged", joined(say("held.cells-gone"), SAVE_AGAIN)
+        return "damaged", joined(say("held.cells-gone"), said("save_again"))
     if twice := state(nb).get("twice"):
         names = ", ".join(f"`{one}`" for one in twice)
         return "two-cells", say("held.two-cells", cells=names)

@@ -22,11 +22,12 @@ from nbgrader.preprocessors import LimitOutput
 
 from course.core.catalog import checkpoint_names
 from grader.authoring.publish import text_of
-from grader.course import command
+from grader.course import released_text
 from grader.handin.answers import keyed_items
 from grader.handin.handin import STAMP
-from grader.handin.papers import OTHER_RELEASE, answered_papers, other_salts, paper_of, released_salt, salt_of
+from grader.handin.papers import answered_papers, other_salts, paper_of, released_salt, salt_of
 from grader.handin.reading import Files, Reading, files_of, read
+from grader.handin.sentences import said
 from grader.marking.fingerprints import of_program, of_questions
 from grader.marking.hidden_inputs import content, draw, secret
 from grader.marking.machine import broken, lacking
@@ -37,7 +38,6 @@ from grader.marking.running import Run
 from grader.marking.step import STATE, language_of, note, state
 from grader.project import HERE, Infrastructure, Project
 from grader.project.groups import homes
-from grader.project.notebook_name import notebook_in
 from grader.project.task import tasks
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
@@ -120,7 +120,7 @@ def exam(course_root: Path, project: Project, lesson: str, language: str, limits
         lesson,
         language,
         elsewhere,
-        released(course_root, lesson),
+        released_text(course_root, lesson),
         secret(course_root),
         limits,
         sandbox,
@@ -132,19 +132,11 @@ def exam(course_root: Path, project: Project, lesson: str, language: str, limits
     )
 
 
-def released(course_root: Path, lesson: str) -> str:
-    """The text of the released checkpoint. Raises Infrastructure where it was not released."""
-    path = notebook_in(course_root, "release", lesson)
-    if not path.exists():
-        raise Infrastructure(f"{path} is missing; run {command('release ' + lesson, course_root)} first")
-    return path.read_text(encoding="utf-8")
-
-
 def handed_in(course_root: Path, lesson: str, student: str) -> Submission:
     """The submission of a student: the own one or, where no work is in that, one of the student's group. Raises OSError."""
     own, *others = (files_of(folder, lesson) for folder in homes(course_root, lesson, student))
     for files in (own, *others) if others else ():
-        if read(files, lesson, released(course_root, lesson)).works:
+        if read(files, lesson, released_text(course_root, lesson)).works:
             own = files
             break
     return Submission(student, own, own.there.get(STAMP, b"").decode("utf-8", "replace"))
@@ -172,7 +164,7 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     items = keyed_items(project, exam.lesson, paper)
     lacks = lacking(nb, run.raised, reading.files)
     stopped = broken(nb, hidden, run.raised)
-    held = reading.held or (("other-release", OTHER_RELEASE) if strange else None)
+    held = reading.held or (("other-release", said("other_release")) if strange else None)
     known = Circumstances(language, paper, submission.student, submission.looked, held, lacks, stopped)
     mark_cells(nb, items, hidden, run.found(), known)
     state(nb).update(submission=submission.digest, sandbox=exam.sandbox, accepted=submission.looked)

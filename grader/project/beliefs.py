@@ -1,14 +1,15 @@
-"""The misconceptions that questions may name: the course's list and the instructor's own list."""
+"""The misconceptions that questions may name: the course's list and the instructor's own list; and what helps against each."""
 
 from __future__ import annotations
 
 from course.core.i18n import Text
 from course.questions.bank import Bank
-from grader.project import Project, ProjectError, read_yaml
+from grader.project import Project, ProjectError, practice_items, read_yaml
 
 FILE = (
     "misconceptions.yaml"  # of ``checkpoints/`` in the course directory: `id: a sentence`, or `id: {en: ..., zh: ...}`
 )
+MOST = 2  # experiments and questions named for one belief
 
 
 def known_beliefs(project: Project) -> dict[str, Text]:
@@ -26,3 +27,26 @@ def known_beliefs(project: Project) -> dict[str, Text]:
 def _is_statement(value: object) -> bool:
     texts = value.values() if isinstance(value, dict) and set(value) == {"en", "zh"} else [value]
     return all(isinstance(one, str) and one.strip() for one in texts)
+
+
+def remedies(project: Project, lesson: str) -> dict[str, dict[str, list[str]]]:
+    """What helps against each false belief: belief -> {"experiments", "practice"}.
+
+    At most ``MOST`` experiments that show whether it is true, and as many practice questions with it as a wrong option; those
+    of the lesson itself come first.
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for item in sorted(practice_items(project).values(), key=lambda item: item.get("lesson") != lesson):
+        for option in item.get("options") or ():
+            if not (belief := option.get("misconception")):
+                continue
+            known = found.setdefault(belief, {"experiments": [], "practice": []})
+            practice = None if item.get("kind") == "predict" else item["id"]
+            for names, name in (
+                (known["experiments"], option.get("experiment") or item.get("experiment")),
+                (known["practice"], practice),
+            ):
+                here = not names or item.get("lesson") == lesson
+                if name and here and name not in names and len(names) < MOST:
+                    names.append(name)
+    return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from datetime import date, datetime, time, timezone, tzinfo
+from datetime import date, datetime, time, timezone
 
 from dateutil import tz
 from nbgrader.utils import parse_utc
@@ -16,26 +16,27 @@ from nbgrader.utils import parse_utc
 from grader.project import ProjectError
 
 LONGEST_STAMP = 100  # characters; the parser takes minutes over megabytes
-CLOCK = re.compile(r"(\d{1,2})[:.：](\d{2})(?:[:.：](\d{2}))?")
+WRITTEN = re.compile(r"(\S+)(?:\s+(\d{1,2})[:.：](\d{2})(?:[:.：](\d{2}))?)?(?:\s+(\D\S*))?\s*")
 FORM = "write it like 2026-12-01 23:59 Europe/Berlin"
 
 
-def utc(said: object, zone: str | None = None) -> datetime:
+def utc(said: str, zone: str | None = None) -> datetime:
     """Parse a date; returns it in UTC without a zone, as nbgrader stores it. A date without a time means the end of that day.
 
     zone: used where ``said`` names none. Raises ProjectError with a sentence.
     """
-    day, clock, named = _parts(said)
+    found = WRITTEN.fullmatch(said)
+    try:
+        day, hour, minute, second, named = found.groups() if found else ("",) * 5
+        clock = time(int(hour), int(minute), int(second or 0)) if hour else time(23, 59, 59)
+        moment = datetime.combine(date.fromisoformat(day), clock)
+    except ValueError:
+        raise ProjectError(f"{said!r} is no date with a time; {FORM}") from None
     place = tz.gettz(named or zone) if named or zone else None
     if place is None:
         what = f"the time zone {named or zone!r} is not known" if named or zone else "it names no time zone"
         raise ProjectError(f"{said!r}: {what}; {FORM}")
-    return _utc(datetime.combine(day, clock), place)
-
-
-def _utc(clock: datetime, place: tzinfo) -> datetime:
-    """The moment at which a clock there shows this."""
-    local = tz.resolve_imaginary(tz.enfold(clock, fold=1).replace(tzinfo=place))
+    local = tz.resolve_imaginary(tz.enfold(moment, fold=1).replace(tzinfo=place))
     return local.astimezone(timezone.utc).replace(tzinfo=None)
 
 
@@ -55,25 +56,6 @@ def of_machine() -> str:
     """The name of this machine's time zone, such as Europe/Berlin; UTC where it is not known."""
     said = os.environ.get("TZ") or os.path.realpath("/etc/localtime").partition("zoneinfo/")[2].removeprefix("Etc/")
     return said if said and tz.gettz(said) else "UTC"
-
-
-def _parts(said: object) -> tuple[date, time, str | None]:
-    if isinstance(said, datetime):  # YAML has read it already
-        return said.date(), said.time().replace(tzinfo=None), "UTC" if said.tzinfo else None
-    if isinstance(said, date):
-        return said, time(23, 59, 59), None
-    words = str(said).split()
-    try:
-        day = date.fromisoformat(words[0])
-        has_clock = len(words) > 1 and words[1][:1].isdigit()
-        found = CLOCK.fullmatch(words[1]) if has_clock else None
-        rest = words[1 + has_clock :]
-        if len(rest) > 1 or (has_clock and found is None):
-            raise ValueError
-        clock = time(*(int(part or 0) for part in found.groups())) if found else time(23, 59, 59)
-    except (ValueError, IndexError):
-        raise ProjectError(f"{said!r} is no date with a time; {FORM}") from None
-    return day, clock, rest[0] if rest else None
 
 
 def timestamp_of(stamp: bytes | str) -> datetime | None:

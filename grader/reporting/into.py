@@ -1,6 +1,6 @@
 """Put the marks of one checkpoint into a column of a platform's own table, and change nothing else in it.
 
-Rows are matched by the roster (``grader.gradebook.roster``). A cell gets a mark where there is one here, else it
+Rows are matched by the roster (``grader.handin.roster``). A cell gets a mark where there is one here, else it
 stays; a dash, which Moodle would read as 0, becomes empty.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from grader.course import Course
 from grader.gradebook.marks import Totals, totals
-from grader.gradebook.roster import Roster, Row, read_table, roster
+from grader.handin.roster import Roster, Row, read_table, roster
 from grader.project import ProjectError
 
 GRADE = ("grade", "bewertung", "成绩")  # Moodle's grading worksheet

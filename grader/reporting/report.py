@@ -1,159 +1,227 @@
 """The report on a marked checkpoint: one page with one table, the question with the fewest points first. For each question it
 shows the wrong answer given most, the idea behind it, and what helps against that idea.
+
+All variants of a question count as one question, under the id of its key. An answer to a variant counts as the corresponding answer to
+the standard variant: the right number, or the number of the same trap.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from course.core.i18n import both, pick
 from course.core.units import format_points
-from course.questions.items import within
+from course.learning.marking import trap_of
+from course.questions.items import Item, within
+from course.questions.variants import alternatives
 from grader.authoring.template import render
 from grader.course import Course
-from grader.reporting.collect import gather
+from grader.gradebook.marks import CellMark, cell_marks, require
+from grader.handin.answers import every_item, keyed_items
+from grader.handin.guard import guarded
+from grader.handin.papers import paper_in
+from grader.marking.step import STATE, grade_id
+from grader.project.beliefs import known_beliefs, remedies
+from grader.project.task import Task, tasks
+from grader.reporting.summary import graded_notebook
+from grader.reporting.words import words
 
 HERE = Path(__file__).parent
 FEW = 10  # submissions; with fewer the page says that they show single answers
 Data = dict[str, Any]
-WORDS = {
-    "title": both("Checkpoint {lesson}: what to teach again", "测验 {lesson}：哪些要再讲"),
-    "who": both(
-        "{counted} of {handed_in} submissions counted (nothing attempted: {blank}, no grade: {without_grade}); "
-        "handed in nothing: {idle}; median {middle} of {top} points",
-        "{handed_in} 份提交中统计了 {counted} 份（什么都没做 {blank} 份，没有成绩 {without_grade} 份）；没有交 {idle} 人；"
-        "中位数 {middle} / {top} 分",
-    ),
-    "few": both(
-        "So few submissions show single answers, not a trend.", "提交太少，只能看到个别学生的答案，看不出趋势。"
-    ),
-    "none": both("No marked submission with an answer is there yet.", "还没有已评分且作答的提交。"),
-    "question": both("question or task", "题目"),
-    "share": both("points earned", "得分率"),
-    "skipped": both("not attempted", "未作答"),
-    "wrong": both("wrong answer given most", "最常见的错误答案"),
-    "idea": both("idea behind it, and what helps", "背后的误解与对策"),
-    "measure": both("Let the class bet, then run", "先让全班下注，再运行"),
-    "practise": both("To practise:", "练习："),
-    "notes": both(
-        "What was left out counts as 0. Questions that a student's paper does not have, and answers that were lost, do not count. "
-        "Late points are not taken off here. A wrong option stands for an idea because its author wrote it so: one answer is a "
-        "sign, no diagnosis. Where papers differ, an answer is shown as the one it corresponds to on the standard paper.",
-        "没做的按 0 分算；学生试卷上没有的题和已丢失的作答不计入；迟交扣分不计入。错误选项代表哪种误解，是出题人的设定："
-        "一次作答只是迹象，不是诊断。各人试卷不同时，答案换算成标准试卷上对应的答案。",
-    ),
-}
 
 
 def write_report(course: Course, lesson: str, to: Path | None = None, language: str | None = None) -> Path:
     """Write the page and return its path. to: default report-LESSON.html in the course directory. Raises ProjectError."""
     to = to or course.root / f"report-{lesson}.html"
-    to.write_text(page(analyse(gather(course, lesson)), language or course.language), encoding="utf-8")
+    to.write_text(page(figures(course, lesson), language or course.language), encoding="utf-8")
     return to
 
 
-def analyse(data: Data) -> Data:
-    """The numbers of the report from the data of ``collect.gather``. Shares are 0..1.
-
-    Students without a grade, and submissions in which nothing was attempted, are counted and then left out. For a question only
-    the students count whose paper asks it and whose answers are not lost.
+@dataclass
+class Row:
+    """What the class did with one question (its standard variant) or task. n: how many were asked; earned: the sum of their shares of
+    the points; wrong: how many gave each wrong answer: an option, a number, an order, or a part of the task.
     """
-    graded = [one for one in data["students"] if one["graded"]]
-    counted = [one for one in graded if one["texts"] or {*one["states"].values()} - {"not attempted"}]
-    rows = [_row(cell, [one for one in counted if cell["id"] in one["asked"]], data) for cell in data["cells"]]
+
+    subject: Item | Task
+    top: float
+    n: int = 0
+    earned: float = 0.0
+    skipped: int = 0
+    wrong: Counter = field(default_factory=Counter)
+
+    @property
+    def share(self) -> float:
+        """The share of the points that was earned, 0..1."""
+        return self.earned / self.n if self.n else 0.0
+
+    def count(self, cell: str, seen: Seen) -> None:
+        """Add what one student did with it."""
+        self.n += 1
+        self.earned += min(1.0, seen.points.get(cell, 0.0) / self.top) if self.top else 1.0
+        own = seen.asked[cell]
+        if isinstance(own, Task):
+            self.skipped += seen.states.get(cell) == "not attempted"
+            parts = seen.parts.get(cell)
+            self.wrong.update(part for part in own.parts if parts and not parts.get(part))
+        elif cell in seen.answers:
+            self.wrong.update(wrong_in(own, self.subject, seen.answers[cell]))
+        else:
+            self.skipped += 1
+
+    @property
+    def worst(self) -> Data | None:
+        """The wrong answer that most gave: how many, its text, the belief behind it; None where there is none."""
+        one, texts = self.subject, {}
+        if isinstance(one, Task):
+            texts = {name: (part.reason, None) for name, part in one.parts.items()}
+        elif one.kind == "number":
+            for value in self.wrong:
+                trap = trap_of(one.number, value)
+                said = (f"{value:.10g} {pick(one.number.unit, code)}" for code in ("en", "zh"))
+                texts[value] = both(*said), trap and trap.misconception
+        elif one.kind == "order":
+            lines = {option.id: option.text for option in one.options}
+            for order in self.wrong:
+                said = (" → ".join(pick(lines[line], code) for line in order) for code in ("en", "zh"))
+                texts[order] = both(*said), None
+        else:
+            texts = {option.id: (option.text, option.misconception) for option in one.options}
+        most = max(texts, key=self.wrong.__getitem__, default=None)
+        if not self.wrong[most]:
+            return None
+        return {"count": self.wrong[most], "text": texts[most][0], "belief": texts[most][1]}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one graded student did, by cell. asked: the questions of this student's paper, as they stood there, and the tasks. by_hand:
+    whether a person has marked a text.
+    """
+
+    asked: dict[str, Item | Task]
+    points: dict[str, float]
+    states: dict[str, str] = field(default_factory=dict)
+    parts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    answers: dict[str, Data] = field(default_factory=dict)
+    by_hand: bool = False
+
+    @property
+    def tried(self) -> bool:
+        return self.by_hand or bool({*self.states.values()} - {"not attempted"})
+
+
+def wrong_in(own: Item, standard: Item, answer: Data) -> list[Any]:
+    """The wrong answers in an answer to a variant, each as the corresponding one to the standard variant; one that corresponds to none
+    is left out.
+    """
+    converted = own.varies and "shown" not in own.values
+    number, value = own.number, answer.get("number")
+    if number is not None:
+        if value is None or within(value, number.low, number.high):
+            return []
+        trap = trap_of(number, value)
+        if converted:
+            return [standard.number.traps[number.traps.index(trap)].low] if trap else []
+        return [value]
+    chosen = answer.get("options") or ()
+    if own.kind == "order":
+        return [tuple(chosen)] if tuple(chosen) != tuple(standard.order) else []
+    if converted and own.correct != standard.correct:
+        return []
+    return [option for option in chosen if option not in standard.correct]
+
+
+def figures(course: Course, lesson: str, say: Callable[[str], object] = print) -> Data:
+    """The numbers of the report. Students without a grade, and submissions in which nothing was attempted, are counted and then left
+    out. For a question only the students count whose paper asks it and whose answers are not lost. Raises ProjectError.
+    """
+    require(course, lesson)
+    marks, places, items = (
+        cell_marks(course, lesson),
+        keyed_items(course.project, lesson),
+        every_item(course.project, lesson),
+    )
+    tops = {cell: mark.top for cell, mark in next(iter(marks.values()), {}).items()}
+    keys = [(place, key) for place, item in places.items() for key in _keys(item) if place in tops]
+    rows = {key: Row(items[key], tops[place]) for place, key in keys}
+    rows |= {name: Row(one, tops[name]) for name, one in tasks(course.project, lesson).items() if name in tops}
+    names = sorted({*marks, *course.submitted(lesson)})
+    found: dict[str, Seen | None] = dict.fromkeys(names)
+    for name in names:
+        with guarded(name, lambda student, reason: say(f"{student} is left out: {reason}")):
+            found[name] = _seen(course, lesson, name, marks.get(name, {}))
+    with course.gradebook as gradebook:
+        idle = sorted({student.id for student in gradebook.students} - {*names})
+    about = {"lesson": lesson, "top": sum(tops.values()), "idle": idle}
+    about |= {"beliefs": known_beliefs(course.project), "remedies": remedies(course.project, lesson)}
+    return {**about, **tally(rows, found)}
+
+
+def tally(rows: dict[str, Row], found: dict[str, Seen | None]) -> Data:
+    """Count what the students did. found: student -> None for no grade."""
+    counted = [seen for seen in found.values() if seen is not None and seen.tried]
+    for seen in counted:
+        for cell, own in seen.asked.items():
+            rows[own.id if isinstance(own, Task) else own.key].count(cell, seen)
     return {
-        "lesson": data["lesson"],
-        "top": data["top"],
-        "handed_in": len(data["students"]),
+        "handed_in": len(found),
         "counted": len(counted),
-        "blank": [one["name"] for one in graded if one not in counted],
-        "without_grade": [one["name"] for one in data["students"] if not one["graded"]],
-        "idle": data["idle"],
-        "totals": [sum(one["points"].values()) for one in counted],
-        "rows": sorted((row for row in rows if row["n"]), key=lambda row: row["share"]),
+        "blank": [name for name, seen in found.items() if seen is not None and not seen.tried],
+        "without_grade": [name for name, seen in found.items() if seen is None],
+        "totals": [sum(seen.points.values()) for seen in counted],
+        "rows": sorted((row for row in rows.values() if row.n), key=lambda row: row.share),
     }
 
 
-def _row(cell: Data, students: list[Data], data: Data) -> Data:
-    name, n = cell["id"], len(students)
-    shares = [min(1.0, one["points"].get(name, 0.0) / cell["top"]) if cell["top"] else 1.0 for one in students]
-    answers = [one["answers"][name] for one in students if name in one["answers"]]
-    task = cell["kind"] == "task"
-    wrong = _lost_most(cell, students) if task else _wrong_most(cell, answers)
-    belief = wrong and wrong["belief"]
-    return {
-        "id": name,
-        "stem": cell["stem"],
-        "n": n,
-        "share": sum(shares) / n if n else 0.0,
-        "skipped": sum(one["states"].get(name) == "not attempted" for one in students) if task else n - len(answers),
-        "wrong": wrong,
-        "idea": data["beliefs"].get(belief, belief),
-        "remedy": data["remedies"].get(belief, {}),
+def _keys(item: Item) -> list[str]:
+    """The key ids of all questions that a student may draw for this place."""
+    return [one["id"] for one in alternatives(item.template)] if item.template is not None else [item.id]
+
+
+def _seen(course: Course, lesson: str, name: str, marks: dict[str, CellMark]) -> Seen | None:
+    """What a student did; None for one without a grade."""
+    notebook = graded_notebook(course, name, lesson)
+    state = notebook.metadata.get(STATE, {}) if notebook is not None else {}
+    points = {cell: mark.points for cell, mark in marks.items()}
+    if not (state.get("marked") and points) or None in points.values():
+        return None
+    own = keyed_items(course.project, lesson, paper_in(course.root, lesson, name, state.get("salt", "")))
+    answers = {item: dict(answer) for item, answer in state.get("answers", {}).items() if item in own}
+    lost = {*own} if not (state.get("sheet", True) or answers) else set()
+    there = {grade_id(cell) for cell in notebook.cells} - lost
+    asked = {
+        cell: one for cell, one in {**own, **tasks(course.project, lesson)}.items() if cell in there and cell in marks
     }
-
-
-def _wrong_most(cell: Data, answers: list[Data]) -> Data | None:
-    """The wrong answer that most gave: its text, how many, the belief behind it. None where there is no wrong answer."""
-    if cell["kind"] == "number":
-        number = cell["number"]
-        given = Counter(one["number"] for one in answers if one["number"] is not None)
-        traps = [(one["low"], one["high"], one["belief"]) for one in number["traps"]]
-        found = [
-            (count, both(*(f"{value:.10g} {pick(number['unit'], code)}" for code in ("en", "zh"))), belief)
-            for value, count in given.items()
-            if not within(value, number["low"], number["high"])
-            for belief in [next((one for low, high, one in traps if within(value, low, high)), None)]
-        ]
-    elif cell["kind"] == "order":
-        texts = {option["id"]: option["text"] for option in cell["options"]}
-        orders = Counter(tuple(one["options"]) for one in answers)
-        found = [
-            (count, both(*(" → ".join(pick(texts[line], code) for line in order) for code in ("en", "zh"))), None)
-            for order, count in orders.items()
-            if list(order) != cell["right"]
-        ]
-    else:
-        chosen = Counter(option for one in answers for option in one["options"])
-        found = [
-            (chosen[one["id"]], one["text"], one["belief"])
-            for one in cell["options"]
-            if not one["right"] and one["id"] in chosen
-        ]
-    return _most(found)
-
-
-def _lost_most(cell: Data, students: list[Data]) -> Data | None:
-    """The part of a task that most lost, in the words students get."""
-    tried = [one for one in students if cell["id"] in one["parts"]]
-    lost = [
-        (sum(not one["parts"][cell["id"]].get(part["id"]) for one in tried), part["reason"], None)
-        for part in cell["parts"]
-    ]
-    return _most([one for one in lost if one[0]])
-
-
-def _most(found: list[tuple[int, Any, str | None]]) -> Data | None:
-    count, text, belief = max(found, key=lambda one: one[0], default=(0, "", None))
-    return {"count": count, "text": text, "belief": belief} if count else None
+    verdicts = state.get("verdicts", {})
+    return Seen(
+        asked,
+        points,
+        {cell: verdict["state"] for cell, verdict in verdicts.items()},
+        {cell: dict(verdict["parts"]) for cell, verdict in verdicts.items() if verdict.get("parts")},
+        answers,
+        any(mark.auto is None for mark in marks.values()),
+    )
 
 
 def page(found: Data, language: str = "en") -> str:
     """The report as one HTML page without names, scripts or other files; light, dark and in print."""
-
-    words = {name: pick(text, language) for name, text in WORDS.items()}
+    said = words("report", language)
     counts = {name: len(found[name]) for name in ("blank", "without_grade", "idle")}
     middle = format_points(median(found["totals"] or [0.0]))
     return render(
         HERE / "report.html",
         language,
         (HERE / "report.css",),
-        title=words["title"].format(lesson=found["lesson"]),
-        who=words["who"].format(**{**found, **counts, "middle": middle, "top": format_points(found["top"])}),
+        title=said["title"].format(lesson=found["lesson"]),
+        who=said["who"].format(**{**found, **counts, "middle": middle, "top": format_points(found["top"])}),
         few=0 < found["counted"] < FEW,
-        rows=found["rows"],
-        words=words,
+        found=found,
+        words=said,
     )

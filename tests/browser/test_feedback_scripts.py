@@ -6,10 +6,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
+from grader.autograde.run import How, autograde
 from grader.course import Course, init
 from grader.release.run import release
-from grader.steps.autograding import How, autograde
-from grader.steps.pipeline import feedback
+from grader.reporting.give_out import feedback
 from tests.support.grading_corpus.base import ANSWERS, Hostile, dumped, hand_in, sheet
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 

@@ -15,12 +15,12 @@ import nbformat
 import pytest
 
 from course.core.i18n import LANGUAGES
+from grader.autograde.run import How, autograde
 from grader.cli.made_up import Student, work
 from grader.course import Course, init
 from grader.project import Project
 from grader.release.run import release
-from grader.steps.autograding import How, autograde
-from grader.steps.pipeline import feedback
+from grader.reporting.give_out import feedback
 from tests.browser.conftest import REPLAY, Notebook
 from tests.conftest import ROOT
 

@@ -14,6 +14,8 @@ from grader.course import Course
 from grader.gradebook.marks import CellMark, cell_marks
 from grader.marking.step import STATE, grade_id
 from grader.project.task import tasks
+from grader.reporting.give_out import feedback
+from grader.reporting.summary import summary
 from tests.support.grading_class import stock
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 
@@ -86,8 +88,7 @@ def test_the_class_gets_what_it_deserves_and_the_papers_are_there(graded, projec
 
 @pytest.mark.slow
 def test_tricks_and_accidents_cost_only_themselves(graded, project):
-    from grader.steps import pipeline
-    from grader.steps.autograding import How, autograde
+    from grader.autograde.run import How, autograde
 
     with (graded.root / "nbgrader_config.py").open("a") as file:
         file.write("c.CourseExecute.timeout = 1\n")
@@ -100,9 +101,9 @@ def test_tricks_and_accidents_cost_only_themselves(graded, project):
     assert "damaged" in " ".join(found["patched"].problems)
     assert "timeout" in found["endless"].noted
     assert found["perfect"].points == 13
-    assert "without a grade: nobody" in pipeline.summary(list(found.values()))
+    assert "without a grade: nobody" in summary(list(found.values()))
     path = course.autograded("recorder", LESSON)
-    assert pipeline.feedback(course, LESSON) == []
+    assert feedback(course, LESSON) == []
     page = (course.root / "feedback" / "recorder" / LESSON / f"{NOTEBOOK}.html").read_text()
     source = TRICKS["recorder"].count("SEEN")
     assert path.read_text().count("SEEN") == source and len(re.findall(r"SEEN \d", page)) == 0
@@ -111,7 +112,7 @@ def test_tricks_and_accidents_cost_only_themselves(graded, project):
 
 @pytest.mark.slow
 def test_stock_nbgrader_gives_the_same_marks_and_our_own_faults_give_none(graded, project):
-    from grader.steps.autograding import How, autograde
+    from grader.autograde.run import How, autograde
 
     course = Course(graded.root)
     before = cell_marks(course, LESSON)

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from grader.autograde import pool
+from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.course import Course
 from grader.marking import whole
 from grader.project import HERE, Infrastructure, Project
 from grader.sandbox.limits import Limits
-from grader.steps import pool
-from grader.steps.autograding import How, autograde
 from tests.support.grading_class import copy_of, hand_in_class, marked, rows
 from tests.support.grading_fixtures import LESSON
 

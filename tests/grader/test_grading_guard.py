@@ -16,13 +16,15 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from sqlalchemy.exc import DataError, OperationalError
 
+from grader.autograde import run
+from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.course import Course
+from grader.handin.exchange import collect
 from grader.handin.guard import guarded
 from grader.marking.shorten import MOST_CELLS, MOST_PAGE, MOST_TEXT, shorten
 from grader.project import Infrastructure, ProjectError
-from grader.steps.autograding import How, autograde
-from grader.steps.pipeline import collect, feedback
+from grader.reporting.give_out import feedback
 from tests.support.graded_class import make_class
 from tests.support.grading_class import copy_of
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
@@ -174,16 +176,14 @@ def test_report_and_export_name_whom_they_cannot_read_and_go_on(course, tmp_path
 
 @pytest.mark.slow
 def test_a_student_whose_files_cannot_be_written_beside_costs_nobody_else_a_grade(course, monkeypatch):
-    from grader.steps import autograding
-
-    store = autograding.store
+    store = run.store
 
     def failing(course, lesson, book, marked, submission):
         if marked.student == "bob":
             raise NotADirectoryError(20, "Not a directory")
         return store(course, lesson, book, marked, submission)
 
-    monkeypatch.setattr(autograding, "store", failing)
+    monkeypatch.setattr(run, "store", failing)
     found = {one.student: one for one in autograde(course, LESSON, how=How(again=True), say=lambda line: None)}
     assert found["bob"].points is None and "NotADirectoryError" in " ".join(found["bob"].problems)
     assert found["ada"].points == 13 and found["cyd"].points is not None
@@ -191,7 +191,7 @@ def test_a_student_whose_files_cannot_be_written_beside_costs_nobody_else_a_grad
 
 @pytest.mark.slow
 def test_collecting_goes_on_behind_one_that_cannot_be_taken_in(course, monkeypatch):
-    from grader.steps import exchange
+    from grader.handin import exchange
 
     inbound = course.root / "exchange" / "tools" / "inbound"
     for student in ("ann", "ben", "cat"):
@@ -215,10 +215,10 @@ def test_collecting_goes_on_behind_one_that_cannot_be_taken_in(course, monkeypat
 
 
 def test_a_disturbed_submission_is_marked_again_alone_and_never_loses_a_point_to_a_busy_machine():
+    from grader.autograde import pool
     from grader.handin.reading import Files
     from grader.marking.execute import DISTURBED
     from grader.marking.whole import Marked, Submission
-    from grader.steps import pool
 
     told: list[list[str]] = []
 

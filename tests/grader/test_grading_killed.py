@@ -15,11 +15,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from grader.autograde.run import autograde
 from grader.course import Course
 from grader.project import HERE, Infrastructure
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
-from grader.steps.autograding import autograde
 from tests.support.grading_class import copy_of, hand_in_class, marked, rows
 from tests.support.grading_fixtures import LESSON
 

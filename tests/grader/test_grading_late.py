@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from nbgrader.apps import ExportApp
 
+from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.course import Course
+from grader.gradebook.late import LatePoints, extend
 from grader.gradebook.marks import cell_marks, totals
 from grader.project import ProjectError
-from grader.steps.autograding import How, autograde
-from grader.steps.late import LatePoints, extend
-from grader.steps.pipeline import feedback, outcomes
+from grader.reporting.give_out import feedback
+from grader.reporting.summary import outcomes
 from tests.support.graded_class import make_class
 from tests.support.grading_class import rows, stock
 from tests.support.grading_fixtures import LESSON, NOTEBOOK

@@ -10,16 +10,15 @@ import pytest
 from course.learning.sheet import MIME
 from grader.authoring.lint import lint
 from grader.authoring.scaffold import YOURS, left_over, new_checkpoint
+from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.course import Course, init
 from grader.gradebook.marks import totals
 from grader.marking.step import grade_id
 from grader.project import Project, ProjectError
 from grader.project.beliefs import known_beliefs
-from grader.reporting.collect import gather
-from grader.reporting.report import analyse
-from grader.steps.autograding import How, autograde
-from grader.steps.pipeline import feedback
+from grader.reporting.give_out import feedback
+from grader.reporting.report import figures
 from tests.support.grading_fixtures import make_project
 
 pytestmark = pytest.mark.slow
@@ -175,7 +174,7 @@ def test_who_answered_nothing_but_a_text_counts_in_the_report(course):
     autograde(course, NAME, how=How(jobs=1), say=lambda line: None)
     for student, points in (("ada", 3.0), ("bob", 0.0)):
         mark_text(course, student, points)
-    found = analyse(gather(course, NAME))
+    found = figures(course, NAME)
     assert found["blank"] == ["cyd"] and found["totals"] == [3.0, 0.0]
 
 
@@ -202,5 +201,5 @@ def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
     page = (course.root / "feedback" / "ada" / NAME / f"{FILE}.html").read_text(encoding="utf-8")
     assert "Because I measured it." in page and "3 / 4 分" in page and MIME not in page
     assert f"<code>{NAME}</code>" not in page, "the kernel that marks knows the questions of an own checkpoint"
-    found = analyse(gather(course, NAME))
+    found = figures(course, NAME)
     assert found["top"] == 14 and found["totals"] == [11.0, 8.0], "the text counts on both sides"

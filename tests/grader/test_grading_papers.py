@@ -13,6 +13,7 @@ import pytest
 
 from course.learning.marking import mark
 from grader.authoring.build import answer_id
+from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.cli.made_up import Student, answers, work
 from grader.course import Course, init
@@ -23,10 +24,8 @@ from grader.marking.step import grade_id
 from grader.project import Project
 from grader.project.task import tasks
 from grader.release.run import release
-from grader.reporting.collect import gather
-from grader.reporting.report import analyse, page
-from grader.steps.autograding import How, autograde
-from grader.steps.pipeline import outcomes
+from grader.reporting.report import figures, page
+from grader.reporting.summary import outcomes
 from tests.support.grading_class import copy_of, stock
 
 pytestmark = pytest.mark.slow
@@ -244,16 +243,15 @@ def test_releasing_again_keeps_the_papers_and_a_slip_of_the_pen_can_be_mended(co
 
 
 def test_the_report_puts_the_variants_of_a_question_together(course):
-    data = gather(course, LESSON)
-    found = analyse(data)
+    found = figures(course, LESSON)
     counted = [student for student in PUPILS if student.name not in ("cyd", "dee")]
     assert found["top"] == 18 and found["counted"] == len(counted)
     asked = {item.key for student in counted for item in paper(course, student.name).values()}
-    cells = {row["id"]: row for row in found["rows"]}
+    cells = {row.subject.id: row for row in found["rows"]}
     assert set(cells) == asked | {"15-t-searches", "15-t-claim"}
     for key in asked:
         who = [s.name for s in counted if key in {item.key for item in paper(course, s.name).values()}]
-        assert cells[key]["n"] == len(who)
+        assert cells[key].n == len(who)
         if "ada" in who and len(who) == 1:
-            assert cells[key]["share"] == 1 and cells[key]["wrong"] is None
+            assert cells[key].share == 1 and cells[key].worst is None
     assert "15-c-map" in page(found, "en")

@@ -10,14 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from grader.autograde.run import How, autograde
 from grader.cli import classes, main
 from grader.cli.made_up import Student, hand_in, work
 from grader.course import Course, command, init
+from grader.gradebook.late import extend
+from grader.handin.exchange import collect
 from grader.project import ProjectError
 from grader.release.run import release
-from grader.steps.autograding import How, autograde
-from grader.steps.late import extend
-from grader.steps.pipeline import BY_HAND, Outcome, collect, feedback, strays, summary
+from grader.reporting.give_out import feedback
+from grader.reporting.summary import BY_HAND, Outcome, strays, summary
 from tests.support.graded_class import make_class
 from tests.support.grading_class import copy_of, rows, stock
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
@@ -196,7 +198,7 @@ def test_ctrl_c_and_a_full_disk_are_sentences(error, words, status, tmp_path, mo
 
 
 def test_ctrl_c_in_the_middle_of_feedback_ends_it():
-    from grader.steps.pipeline import _uninterrupted
+    from grader.reporting.give_out import _uninterrupted
 
     with pytest.raises(KeyboardInterrupt):
         _uninterrupted({"success": False, "error": "Traceback ...\n  File ...\nKeyboardInterrupt\n"})

@@ -25,8 +25,7 @@ from course.verbs import state
 from grader.authoring.build import practice_notebook
 from grader.project import Project
 from grader.release.bundling.build import wheel_of
-from grader.release.bundling.single import pack, single
-from grader.release.bundling.texts import INSTALLED
+from grader.release.bundling.single import TEXTS, pack, single
 from tests.conftest import ROOT, missing
 from tests.install.test_project import pyproject
 
@@ -265,7 +264,7 @@ def test_a_single_file_runs_from_its_first_cell_to_its_last_on_what_colab_brings
     client.execute(env={**own, "HOME": str(tmp_path)})  # raises where a cell fails
     minutes, after = (time.monotonic() - began) / 60, held(target)
     code_cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert pick(INSTALLED, code) in code_cells[0].outputs[0].text
+    assert pick(TEXTS["installed"], code) in code_cells[0].outputs[0].text
     assert all(cell.execution_count for cell in code_cells if cell.source.strip())
     assert {one: after[one] for one in before} == before, "what Colab brings stays as it is"
     new = sorted(f"{one} {after[one]}" for one in after.keys() - before.keys())

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from grader.autograde.run import How, autograde
 from grader.cli.made_up import Student, work
 from grader.course import Course, init
 from grader.project import Project
 from grader.release.run import release
-from grader.steps.autograding import How, autograde
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 PUPILS = (

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.course import Course
+from grader.handin.importing import Imported, import_submissions, report
 from grader.project import ProjectError
 from grader.sandbox.limits import MOST_BYTES, MOST_FILES
-from grader.steps.importing import Imported, import_submissions, report
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
 
 STUDENTS = ("ada", "bob", "cyd", "dee", "eve")

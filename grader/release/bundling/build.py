@@ -23,8 +23,7 @@ from grader.handin.papers import released_salt
 from grader.project import HERE, Project, ProjectError
 from grader.project.dates import shown
 from grader.release.bundling.scan import scan
-from grader.release.bundling.single import pack, single
-from grader.release.bundling.texts import EXCHANGE, HAND_IN, README
+from grader.release.bundling.single import TEXTS, pack, single
 
 NAME = "torch-backends-class"
 WHEN = (2020, 1, 1, 0, 0, 0)  # in the ZIP: the same content gives the same bytes
@@ -73,7 +72,7 @@ def contents(
     packed = pack(wheel)
     said = [] if course is None else handing_in(course)
     texts = {
-        "README.md": "\n".join(pick(text, language) for language in languages for text in (README, *said)),
+        "README.md": "\n".join(pick(text, language) for language in languages for text in (TEXTS["readme"], *said)),
         "lab.py": (HERE / "tools" / "env.py").read_text(encoding="utf-8"),
         "constraints.txt": (HERE / "constraints.txt").read_text(encoding="utf-8"),
     }
@@ -85,7 +84,7 @@ def contents(
             texts[f"notebooks/{language}/{kind}s/{lesson}.ipynb"] = text_of(notebook)
             texts[f"colab/{language}/{lesson}.ipynb"] = text_of(single(notebook, name, packed, language))
     if course is not None:
-        texts["nbgrader_config.py"] = EXCHANGE + student_config(course)
+        texts["nbgrader_config.py"] = TEXTS["exchange"] + student_config(course)
         for path in sorted((course.root / "release").glob("*/*.ipynb")):
             say(f"checkpoint {path.parent.name}")
             for language, notebook, text in in_languages(course, path, languages, say):
@@ -134,7 +133,7 @@ def handing_in(course: Course) -> list[Text]:
         )
         for lesson, when in rows
     ]
-    return [HAND_IN, *listed] if out else []
+    return [TEXTS["hand_in"], *listed] if out else []
 
 
 def wheel_of(project: Project) -> tuple[str, bytes]:

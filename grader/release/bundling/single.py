@@ -7,27 +7,18 @@ import io
 import lzma
 import textwrap
 import zipfile
+from pathlib import Path
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course.core.i18n import pick
 from grader.authoring.bootstrap import ABSENT
-from grader.release.bundling.texts import (
-    CARRIES,
-    DOWNLOAD,
-    FORM,
-    INSTALL,
-    INSTALLED,
-    NOT_INSTALLED,
-    NOT_THERE,
-    TAKE_HOME,
-)
+from grader.project import read_yaml
 
+TEXTS = read_yaml(Path(__file__).with_name("texts.yaml"))  # also those of the bundle
 HIDDEN = {"cellView": "form", "jupyter": {"source_hidden": True}}
-LINE = (
-    4000  # characters of data in a line: an editor draws neither one line of a million nor ten thousand lines with ease
-)
+LINE = 4000  # characters of data in a line: an editor draws neither one line of a million nor ten thousand lines well
 
 
 def single(notebook: NotebookNode, name: str, packed: str, language: str) -> NotebookNode:
@@ -35,23 +26,27 @@ def single(notebook: NotebookNode, name: str, packed: str, language: str) -> Not
     made = NotebookNode({**notebook, "cells": [_first_cell_named(cell, language) for cell in notebook.cells]})
     place = next((n for n, cell in enumerate(made.cells) if cell.cell_type == "code"), 0)
     made.cells[place:place] = [
-        new_markdown_cell(pick(CARRIES, language), id="carries"),
+        new_markdown_cell(pick(TEXTS["carries"], language), id="carries"),
         _install(name, packed, language),
     ]
     made.cells.append(
-        new_code_cell(DOWNLOAD.format(title=pick(TAKE_HOME, language)), id="take-home", metadata={"cellView": "form"})
+        new_code_cell(
+            TEXTS["download"].format(title=pick(TEXTS["take_home"], language)),
+            id="take-home",
+            metadata={"cellView": "form"},
+        )
     )
     return made
 
 
 def _install(name: str, packed: str, language: str) -> NotebookNode:
     """The installing cell."""
-    source = INSTALL.format(
-        title=pick(FORM, language),
+    source = TEXTS["install"].format(
+        title=pick(TEXTS["form"], language),
         name=name,
         data="\n".join(textwrap.wrap(packed, LINE)),
-        ready=pick(INSTALLED, language),
-        failed=pick(NOT_INSTALLED, language),
+        ready=pick(TEXTS["installed"], language),
+        failed=pick(TEXTS["not_installed"], language),
     )
     return new_code_cell(source, id="install", metadata=HIDDEN)
 
@@ -60,7 +55,7 @@ def _first_cell_named(cell: NotebookNode, language: str) -> NotebookNode:
     """The cell; where it starts the notebook, with the installing cell as the next step for a course that is missing."""
     start, absent, _ = cell.source.partition(ABSENT)
     return (
-        NotebookNode({**cell, "source": f'{start}{ABSENT}\n    print("{pick(NOT_THERE, language)}")'})
+        NotebookNode({**cell, "source": f'{start}{ABSENT}\n    print("{pick(TEXTS["not_there"], language)}")'})
         if absent
         else cell
     )

@@ -12,14 +12,15 @@ from pathlib import Path, PurePosixPath
 import nbformat
 import pytest
 
+from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.course import Course
-from grader.gradebook.roster import Roster, roster
 from grader.handin.archive import Entry, opened
+from grader.handin.importing import Owners, _hand_ins, import_submissions, record
+from grader.handin.roster import Roster, roster
 from grader.project import ProjectError
-from grader.steps.autograding import How, autograde
-from grader.steps.importing import Owners, _hand_ins, import_submissions, record
-from grader.steps.pipeline import feedback, outcomes, summary
+from grader.reporting.give_out import feedback
+from grader.reporting.summary import outcomes, summary
 from tests.support.graded_class import make_class
 from tests.support.grading_class import copy_of
 from tests.support.grading_fixtures import LESSON, NOTEBOOK

@@ -15,13 +15,14 @@ from nbgrader.apps import ExportApp
 
 from grader.authoring.build import checkpoint_notebook, practice_notebook
 from grader.authoring.publish import text_of
+from grader.autograde.run import How, autograde
 from grader.course import Course, init
+from grader.handin.importing import import_submissions
 from grader.handin.reading import Files, read, unpacked
 from grader.project import Infrastructure
 from grader.release.run import release
-from grader.steps.autograding import How, autograde
-from grader.steps.importing import import_submissions
-from grader.steps.pipeline import feedback, stale
+from grader.reporting.give_out import feedback
+from grader.reporting.summary import stale
 from tests.support.grading_corpus.base import REPORT, RIGHT, SOLVED, cell_of, dumped, sheet
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 from tests.support.hand_ins import ANSWERS, NAME, PACKINGS, PLATFORMS, TOOLS, Work, sheet_in, zipped

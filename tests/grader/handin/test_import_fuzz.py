@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from grader.autograde.run import How, autograde
 from grader.course import Course, init
+from grader.handin.importing import import_submissions
 from grader.project import HERE
 from grader.release.run import release
-from grader.steps.autograding import How, autograde
-from grader.steps.importing import import_submissions
 from tests.support.grading_class import copy_of, rows
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 from tests.support.import_fuzz import KEPT, STUDENTS, Sent, check, damaged, hand_in, platform_file, tree, works

@@ -18,6 +18,7 @@ from course.learning.notebook_file import read_notebook
 from course.learning.sheet import AnswerSheet
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
+from grader.course import init
 from grader.handin.reading import Files, files_of, read
 from grader.handin.stock import before_autograde
 from grader.marking.held import why_held
@@ -230,6 +231,7 @@ def test_single_broken_cells_cost_only_themselves(released):
 
 def test_what_was_handed_in_stays_and_stock_nbgrader_finds_a_notebook_of_its_name(tmp_path, project, released):
     """The hook of the stock command: what it cannot open gets another name, and marking reads the same as before."""
+    init(tmp_path, project=project)
     text = text_of(released)
     changed = copy.deepcopy(released)
     changed.cells.append(new_code_cell("mine = 1", id="mine"))
@@ -248,7 +250,7 @@ def test_what_was_handed_in_stays_and_stock_nbgrader_finds_a_notebook_of_its_nam
         before = read(files_of(folder, LESSON), LESSON, text)
         for _ in range(2):  # again changes nothing
             notebooks = [str(folder / "x.ipynb")]
-            before_autograde(str(project.root))(assignment=LESSON, student="*", notebooks=notebooks)
+            before_autograde(assignment=LESSON, student="*", notebooks=notebooks)
             assert notebooks == [str(folder / f"{NOTEBOOK}.ipynb")]
             nbformat.read(notebooks[0], as_version=4)
             after = read(files_of(folder, LESSON), LESSON, text)

@@ -22,8 +22,8 @@ from grader.marking.execute import DISTURBED
 from grader.marking.verdicts import WORDS
 from grader.project import HERE
 from grader.release.run import release
+from grader.reporting.summary import summary
 from grader.sandbox.launch import unenforced
-from grader.steps.pipeline import summary
 from tests.support.grading_corpus import CLASS, hand_in
 from tests.support.grading_corpus.base import CANARY
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
@@ -111,8 +111,8 @@ def test_the_corpus_is_large_and_every_name_is_used_once():
 def test_every_submission_gets_the_verdict_it_deserves_and_harms_nothing_outside(
     tmp_path_factory, monkeypatch, tmp_path
 ):
-    from grader.steps.autograding import How, autograde
-    from grader.steps.pool import prepare
+    from grader.autograde.pool import prepare
+    from grader.autograde.run import How, autograde
 
     course = make_course(tmp_path_factory, SETTINGS)
     canary = f"{CANARY}_{uuid.uuid4().hex[:8]}"
@@ -194,8 +194,8 @@ def left_behind(canary: str) -> list[str]:
 def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marking_goes_on(
     tmp_path_factory, monkeypatch
 ):
-    from grader.steps import autograding
-    from grader.steps.pipeline import collect
+    from grader.autograde.run import autograde
+    from grader.handin.exchange import collect
 
     course = make_course(tmp_path_factory)
     released = course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb"
@@ -251,7 +251,7 @@ def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marki
 
     monkeypatch.setattr(whole, "handed_in", unreadable)
     said.clear()
-    found = {one.student: one for one in autograding.autograde(course, LESSON, say=said.append)}
+    found = {one.student: one for one in autograde(course, LESSON, say=said.append)}
     assert [line for line in said if line not in unenforced()] == [
         "ann: no grade: PermissionError: [Errno 13] Permission denied"
     ]

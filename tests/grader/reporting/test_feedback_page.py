@@ -12,7 +12,7 @@ from course.learning.marking import Response
 from course.questions.bank import Bank
 from grader.course import Course
 from grader.marking.render import order_blocks
-from grader.steps.pipeline import feedback
+from grader.reporting.give_out import feedback
 from tests.support.graded_class import make_class
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
 

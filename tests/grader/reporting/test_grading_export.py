@@ -9,7 +9,7 @@ import pytest
 
 from grader.cli import main
 from grader.gradebook.marks import Totals
-from grader.gradebook.roster import Roster
+from grader.handin.roster import Roster
 from grader.project import ProjectError
 from grader.reporting.into import into
 from tests.support.graded_class import make_class

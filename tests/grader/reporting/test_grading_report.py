@@ -2,132 +2,77 @@
 
 from __future__ import annotations
 
-import copy
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
-from course.core.i18n import both
+from course.core.i18n import both, pick
+from course.questions.items import Trap
 from grader.cli import main
-from grader.reporting.report import analyse, page
+from grader.handin.answers import keyed_items
+from grader.project.task import tasks
+from grader.reporting.report import Row, Seen, page, tally
 from tests.support.graded_class import make_class
-from tests.support.grading_fixtures import LESSON
+from tests.support.grading_fixtures import LESSON, make_project
 
-
-def option(name, text, belief=None):
-    return {"id": name, "text": text, "right": name == "b", "belief": belief}
-
-
-CHOICE = {
-    "id": "q",
-    "kind": "single",
-    "top": 2.0,
-    "stem": both("Which `one`?", "哪个？"),
-    "right": ["b"],
-    "options": [option("a", both("first", "一"), "X"), option("b", "second"), option("c", "third", "Y")],
-}
-NUMBER = {
-    "id": "n",
-    "kind": "number",
-    "top": 1.0,
-    "stem": "How many?",
-    "right": [],
-    "options": [],
-    "number": {
-        "low": 3.0,
-        "high": 3.0,
-        "unit": both("sides", "条边"),
-        "traps": [{"low": 4.0, "high": 4.0, "belief": "X"}],
-    },
-}
-TASK = {
-    "id": "t",
-    "kind": "task",
-    "top": 3.0,
-    "stem": "`contrast`",
-    "parts": [{"id": "typical", "reason": "wrong usually"}, {"id": "edge", "reason": "wrong at the edge"}],
-}
-
-
-def student(name, points, states, parts=None, answers=None, graded=True):
-    return {
-        "name": name,
-        "graded": graded,
-        "points": dict(zip("qnt", points, strict=False)),
-        "texts": [],
-        "states": dict(zip("qnt", states, strict=False)),
-        "parts": {"t": parts} if parts else {},
-        "answers": answers or {},
-        "asked": list("qnt"),
-    }
+CHOICE, NUMBER, TASK = "90-c-single", "90-c-number", "90-t-contrast"
+RIGHT, WRONG, NOT = "correct", "incorrect", "not attempted"
 
 
 def chosen(*options, number=None):
     return {"options": list(options), "number": number}
 
 
-RIGHT, WRONG, NOT = "correct", "incorrect", "not attempted"
-CLASS = {
-    "lesson": "90_fixture",
-    "top": 6.0,
-    "cells": [CHOICE, NUMBER, TASK],
-    "beliefs": {"X": both("All is X.", "都是 X。"), "Y": both("All is Y.", "都是 Y。")},
-    "remedies": {"X": {"experiments": ["90-see"], "practice": ["90-one", "90-two"]}},
-    "students": [
-        student(
-            "ada", (2, 1, 3), (RIGHT,) * 3, {"typical": 2.0, "edge": 1.0}, {"q": chosen("b"), "n": chosen(number=3.0)}
-        ),
-        student(
-            "bob",
-            (0, 0, 2),
-            (WRONG, WRONG, "partly"),
-            {"typical": 2.0, "edge": 0.0},
-            {"q": chosen("a"), "n": chosen(number=4.0)},
-        ),
-        student("cyd", (0, 0, 0), (WRONG, NOT, NOT), None, {"q": chosen("a")}),
-        student("dee", (0, 0, 0), (NOT,) * 3),
-        student("<script>eva", (), (), graded=False),
-    ],
-    "idle": ["fay"],
-}
+@pytest.fixture(scope="module")
+def subjects(tmp_path_factory) -> dict:
+    """Three of the fixture's questions: one of the options and a number of the second stand for an idea."""
+    project = make_project(tmp_path_factory.mktemp("project"))
+    items = keyed_items(project, LESSON)
+    number = replace(items[NUMBER].number, traps=(Trap(4.0, 4.0, "four", "x"),))
+    return {CHOICE: items[CHOICE], NUMBER: replace(items[NUMBER], number=number), TASK: tasks(project, LESSON)[TASK]}
 
 
-def test_the_figures_of_a_class_worked_out_by_hand():
-    found = analyse(CLASS)
+def seen(subjects, points, states, parts=None, answers=None, without=()):
+    asked = {name: one for name, one in subjects.items() if name not in without}
+    given = dict(zip(subjects, points, strict=True)), dict(zip(subjects, states, strict=True))
+    return Seen(asked, *given, {TASK: parts} if parts else {}, answers or {})
+
+
+def figures_of(subjects, without=()) -> dict:
+    """A class of five; without: what all papers but ada's do not ask."""
+    right = {CHOICE: chosen("b"), NUMBER: chosen(number=3.0)}
+    wrong = {CHOICE: chosen("a"), NUMBER: chosen(number=4.0)}
+    found = {
+        "ada": seen(subjects, (2, 1, 3), (RIGHT,) * 3, {"typical": True, "edge": True}, right),
+        "bob": seen(subjects, (0, 0, 2), (WRONG, WRONG, "partly"), {"typical": True, "edge": False}, wrong, without),
+        "cyd": seen(subjects, (0, 0, 0), (WRONG, NOT, NOT), None, {CHOICE: chosen("a")}, without),
+        "dee": seen(subjects, (0, 0, 0), (NOT,) * 3, None, None, without),
+        "<script>eva": None,
+    }
+    about = {"lesson": LESSON, "top": 6.0, "idle": ["fay"], "beliefs": {"x": both("All is X.", "都是 X。")}}
+    about["remedies"] = {"x": {"experiments": ["90-see"], "practice": ["90-one", "90-two"]}}
+    return {**about, **tally({name: Row(one, one.points) for name, one in subjects.items()}, found)}
+
+
+def test_the_figures_of_a_class_worked_out_by_hand(subjects):
+    found = figures_of(subjects)
     assert (found["handed_in"], found["counted"], found["blank"]) == (5, 3, ["dee"])
     assert found["without_grade"] == ["<script>eva"] and found["totals"] == [6, 2, 0]
-    rows = {row["id"]: row for row in found["rows"]}
-    assert [row["id"] for row in found["rows"]] == ["q", "n", "t"], "the fewest points first"
-    assert [row["share"] for row in found["rows"]] == pytest.approx([1 / 3, 1 / 3, 5 / 9])
-    assert [row["skipped"] for row in found["rows"]] == [0, 1, 1] and {row["n"] for row in found["rows"]} == {3}
-    assert (rows["q"]["wrong"]["count"], rows["q"]["wrong"]["text"]["en"], rows["q"]["idea"]["en"]) == (
-        2,
-        "first",
-        "All is X.",
-    )
-    assert (rows["n"]["wrong"]["count"], rows["n"]["wrong"]["text"]["zh"], rows["n"]["idea"]["en"]) == (
-        1,
-        "4 条边",
-        "All is X.",
-    )
-    assert (rows["t"]["wrong"]["count"], rows["t"]["wrong"]["text"], rows["t"]["idea"]) == (
-        1,
-        "wrong at the edge",
-        None,
-    )
-    assert rows["q"]["remedy"]["practice"] == ["90-one", "90-two"] and rows["t"]["remedy"] == {}
+    assert [row.subject.id for row in found["rows"]] == [CHOICE, NUMBER, TASK], "the fewest points first"
+    assert [row.share for row in found["rows"]] == pytest.approx([1 / 3, 1 / 3, 5 / 9])
+    assert [row.skipped for row in found["rows"]] == [0, 1, 1] and {row.n for row in found["rows"]} == {3}
+    choice, number, task = (row.worst for row in found["rows"])
+    assert (choice["count"], choice["text"], choice["belief"]) == (2, subjects[CHOICE].option("a").text, "x")
+    assert (number["count"], number["text"]["zh"], number["belief"]) == (1, "4 条边", "x")
+    assert (task["count"], task["text"]["en"], task["belief"]) == (1, "Wrong where one is zero or both equal.", None)
 
 
-def test_what_a_paper_does_not_ask_and_what_was_lost_is_no_fault_of_the_class():
-    papers = copy.deepcopy(CLASS)
-    for one in papers["students"][1:]:
-        one["asked"] = ["n", "t"]
-    row = next(row for row in analyse(papers)["rows"] if row["id"] == "q")
-    assert (row["n"], row["share"], row["skipped"], row["wrong"]) == (1, 1.0, 0, None)
-    papers["students"][0]["asked"] = ["n", "t"]
-    assert [row["id"] for row in analyse(papers)["rows"]] == ["n", "t"]
-    nobody = {**CLASS, "students": CLASS["students"][3:]}
-    assert "No marked submission" in page(analyse(nobody)) and "还没有已评分" in page(analyse(nobody), "zh")
+def test_what_a_paper_does_not_ask_and_what_was_lost_is_no_fault_of_the_class(subjects):
+    row = next(row for row in figures_of(subjects, [CHOICE])["rows"] if row.subject.id == CHOICE)
+    assert (row.n, row.share, row.skipped, row.worst) == (1, 1.0, 0, None)
+    nobody = {**figures_of(subjects), **tally({}, {"eva": None})}
+    assert "No marked submission" in page(nobody) and "还没有已评分" in page(nobody, "zh")
 
 
 class Reader(HTMLParser):
@@ -150,21 +95,24 @@ class Reader(HTMLParser):
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_page_is_whole_loads_nothing_and_names_nobody(language):
-    text = page(analyse(CLASS), language)
+def test_the_page_is_whole_loads_nothing_and_names_nobody(language, subjects):
+    text = page(figures_of(subjects), language)
     assert Reader(text).loads == []
     assert not any(name in text for name in ("ada", "bob", "cyd", "dee<", "eva", "fay"))
     assert "33 %" in text and 'observe("90-see")' in text and 'review("90-one", "90-two")' in text
-    assert ("first" if language == "en" else "都是 X。") in text
-    hostile = copy.deepcopy(CLASS)
-    hostile["cells"][0]["stem"] = hostile["beliefs"]["X"] = "<script>alert(1)</script>"
-    assert "<script" not in page(analyse(hostile), language)
+    assert (
+        pick(subjects[CHOICE].option("a").text, language) in text
+        and pick(both("All is X.", "都是 X。"), language) in text
+    )
+    script = "<script>alert(1)</script>"
+    hostile = figures_of({**subjects, CHOICE: replace(subjects[CHOICE], stem=script)})
+    assert "<script" not in page({**hostile, "beliefs": {"x": script}}, language)
 
 
 def test_what_meets_a_belief_exists_in_the_course():
     from course.experiment.base import load_all
     from grader.project import HERE, Project, practice_items
-    from grader.reporting.collect import MOST, remedies
+    from grader.project.beliefs import MOST, remedies
 
     found, known = remedies(Project(HERE), "05_cudnn_benchmark"), practice_items(Project(HERE))
     assert len(found) > 50 and all(len(one[kind]) <= MOST for one in found.values() for kind in one)

@@ -19,11 +19,10 @@ from nbgrader.utils import rmtree
 from tqdm import tqdm
 
 from grader.authoring.publish import text_of
+from grader.autograde import pool
 from grader.course import Course
 from grader.gradebook import GradebookWriter
 from grader.gradebook.marks import CellMark, cell_marks, differences
-from grader.handin.files import locked
-from grader.handin.files import replace as write_over
 from grader.handin.guard import guarded
 from grader.handin.papers import told_of_other_releases
 from grader.marking import held, whole
@@ -32,12 +31,13 @@ from grader.marking.said import say
 from grader.marking.step import STATE
 from grader.project import ProjectError
 from grader.project.dates import timestamp_of
+from grader.project.files import locked
+from grader.project.files import replace as write_over
 from grader.project.groups import groups
 from grader.project.names import printable
+from grader.reporting.summary import Outcome, graded_notebook, outcomes
 from grader.sandbox.launch import out_of_sight, unenforced
 from grader.sandbox.limits import Limits
-from grader.steps import pool
-from grader.steps.pipeline import Outcome, graded_notebook, outcomes
 
 Say = Callable[[str], None]
 UNSAFE = (
@@ -225,7 +225,7 @@ def store(
     course: Course, lesson: str, gradebook: GradebookWriter, marked: whole.Marked, submission: whole.Submission
 ) -> None:
     """Write the marks into the gradebook, then the graded notebook and the files beside it into ``autograded/``."""
-    gradebook.write(marked, submission.when)
+    gradebook.write(marked.student, marked.scores, marked.comments, submission.when)
     path = course.autograded(marked.student, lesson)
     fresh = path.parent.with_name(f".new-{lesson}")
     if fresh.exists():

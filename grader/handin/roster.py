@@ -23,23 +23,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.course import Course
-from grader.handin.files import replace
 from grader.handin.guard import guarded
 from grader.project import ProjectError
+from grader.project.files import replace
 from grader.project.names import fault, printable
 
 FILE = "roster.csv"
 IDS = (  # headings of a student's id, the most important first: of any table, of Canvas and of Moodle in three languages
-    ("student_id",),
-    ("username", "sis login id", "anmeldename", "用户名", "login"),
-    ("sis user id", "id number", "idnumber", "id-nummer", "matrikelnummer", "学号"),
-    ("email address", "email", "e-mail", "e-mail-adresse", "电子邮件地址"),
-    ("id",),
+    *("student_id", "username", "sis login id", "anmeldename", "用户名", "login"),
+    *("sis user id", "id number", "idnumber", "id-nummer", "matrikelnummer", "学号"),
+    *("email address", "email", "e-mail", "e-mail-adresse", "电子邮件地址", "id"),
 )
 FIRST, LAST = (
     ("first name", "firstname", "first_name", "vorname", "名"),
     ("last name", "lastname", "last_name", "surname", "nachname", "姓"),
 )
+MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 TWO_LETTERS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae"})
 CODES = ("utf-8", "cp1252", "cp437", "cp850", "mac_roman", "gbk")
 SHORTEST, SHORTEST_MANGLED, SHORTEST_NUMBER, MOST_WORDS = 2, 4, 4, 8
@@ -89,14 +88,14 @@ class Named:
 @dataclass
 class Roster:
     """The students. details: student -> fields of the gradebook; listed: those of ``roster.csv``; head: its columns, with
-    ``separator`` between them. texts, numbers:
-    name -> whose it is. nameless: rows without an id.
+    ``separator`` between them; more: the lines with one more name. texts, numbers: name -> whose it is. nameless: rows without an id.
     """
 
     details: dict[str, dict[str, str]] = field(default_factory=dict)
     listed: set[str] = field(default_factory=set)
-    head: Row = field(default_factory=list)
+    head: Row = field(default_factory=lambda: ["student_id"])
     separator: str = ","
+    more: list[tuple[str, str]] = field(default_factory=list)
     texts: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     numbers: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     nameless: list[str] = field(default_factory=list)
@@ -134,12 +133,9 @@ class Roster:
 
     def line(self, student: str, name: str) -> str:
         """The line for ``roster.csv`` that says that this name is this student's."""
-        head = self.head or ["student_id"]
-        place = next(iter(_id_columns(head)), 0)
-        file = io.StringIO()
-        csv.writer(file, delimiter=self.separator, lineterminator="").writerow(
-            [student if n == place else name if n == len(head) else "" for n in range(len(head) + 1)]
-        )
+        place, file = _id_column(self.head), io.StringIO()
+        row = [student if n == place else "" for n in range(len(self.head))]
+        csv.writer(file, delimiter=self.separator, lineterminator="").writerow([*row, name])
         return file.getvalue()
 
 
@@ -175,47 +171,46 @@ def roster(course: Course, path: Path | None = None) -> Roster:
 
 def _names_in(student: str, said: dict[str, str]) -> list[str]:
     mail = said.get("email", "")
-    full = f"{said.get('first_name', '')} {said.get('last_name', '')}".strip()
-    return [one for one in (student, mail, mail.split("@")[0], full) if one]
+    return [one for one in (student, mail, mail.split("@")[0], _full_name(said)) if one]
+
+
+def _full_name(said: dict[str, str]) -> str:
+    return f"{said.get('first_name', '')} {said.get('last_name', '')}".strip()
 
 
 def _read(made: Roster, rows: list[Row], path: Path) -> None:
     """Add the rows of a table. Raises ProjectError."""
-    made.head, *rows = rows or [[]]
-    rows = [
-        [cell.strip() for cell in row] + [""] * (len(made.head) - len(row)) for row in rows if not _is_canvas_own(row)
-    ]
-    ids, first, last = _id_columns(made.head), _column(made.head, FIRST), _column(made.head, LAST)
-    if not ids:
+    head, *rows = rows or [[]]
+    made.head, wide, place = head, len(head), _id_column(head)
+    if place is None:
         raise ProjectError(
             f"{path} has no column with a student's id, login, number or mail address; add a column student_id"
         )
-    before, seen, counts = (
-        dict(made.details),
-        set(),
-        Counter((n, joined(cell)) for row in rows for n, cell in enumerate(row)),
-    )
-    numbered = [n for n in range(len(made.head)) if _is_numbered([row[n] for row in rows if row[n]])]
-    for row in rows:
-        said, student = _details(row, first, last), next((row[n] for n in ids if row[n]), "")
-        same = [one for one, other in before.items() if _same(said, other)] if student not in before else []
-        student = same[0] if len(same) == 1 else student
+    rows = [[cell.strip() for cell in row] + [""] * (wide - len(row)) for row in rows if not _is_canvas_own(row)]
+    more = [row for row in rows if any(row[wide:]) and not any(row[:place] + row[place + 1 : wide])]
+    made.more = [(row[place], cell) for row in more for cell in row[wide:] if cell]
+    before, counts = dict(made.details), Counter((n, joined(cell)) for row in rows for n, cell in enumerate(row))
+    numbered = [n for n in range(wide) if _is_numbered([row[n] for row in rows if row[n]])]
+    names = [_column(head, headings) for headings in (FIRST, LAST)]
+    for row in (row for row in rows if row not in more):
+        said = _details(row, *names)
+        same = [one for one, other in before.items() if _same(said, other)] if row[place] not in before else []
+        student = same[0] if len(same) == 1 else row[place]
         if not student:
-            made.nameless.append(" ".join(filter(None, row)) or "a row")
+            made.nameless.append(" ".join(filter(None, row)))
             continue
-        if student in seen and any(cell for n, cell in enumerate(row[: len(made.head)]) if n not in ids):
+        if student in made.listed:
             raise ProjectError(f"{path} has {student!r} twice; keep one of the rows")
-        seen.add(student)
         made.listed.add(student)
         made.details[student] = {**said, **made.details.get(student, {})}
-        cells = [
-            (cell, counts[n, joined(cell)], n in ids or n >= len(made.head))
-            for n, cell in enumerate(row)
-            if n not in (first, last)
-        ]
-        names = [cell for cell, count, is_id in cells if _is_name(cell, count, is_id)]
-        names += [NUMBERED.fullmatch(row[n])[2] for n in numbered if row[n]]
-        made.add(student, [*names, *_names_in(student, made.details[student])])
+        cells = [(n, cell) for n, cell in enumerate(row) if n not in names]
+        own = [cell for n, cell in cells if n >= wide or n == place or _is_name(cell, counts[n, joined(cell)])]
+        own += [NUMBERED.fullmatch(row[n])[2] for n in numbered if row[n]]
+        made.add(student, [*filter(joined, own), *_names_in(student, made.details[student])])
+    for student, name in made.more:
+        made.listed.add(student)
+        made.details.setdefault(student, {})
+        made.add(student, [student, name])
 
 
 def _is_canvas_own(row: Row) -> bool:
@@ -228,17 +223,17 @@ def _is_numbered(cells: list[str]) -> bool:
     return len(cells) > 1 and all(found) and len({one[1] for one in found}) == 1
 
 
-def _is_name(cell: str, count: int, is_id: bool) -> bool:
+def _is_name(cell: str, count: int) -> bool:
     """Whether a cell is a name of the student's: what only one has, or a full name that two may have."""
-    if is_id:
-        return bool(joined(cell))
     number = cell.isdigit() and len(cell) >= SHORTEST
     text = not NOT_A_NAME.fullmatch(cell) and len(joined(cell)) >= SHORTEST
     return (number or text) and count <= (3 if text and " " in cell else 1)
 
 
-def _id_columns(head: Row) -> list[int]:
-    return [place for names in IDS if (place := _column(head, names)) is not None]
+def _id_column(head: Row) -> int | None:
+    """The column with the ids: the one of the most important heading."""
+    found = (n for heading in IDS for n, cell in enumerate(head) if cell.strip().casefold() == heading)
+    return next(found, None)
 
 
 def _column(head: Row, names: Iterable[str]) -> int | None:
@@ -247,9 +242,9 @@ def _column(head: Row, names: Iterable[str]) -> int | None:
 
 def _details(row: Row, first: int | None, last: int | None) -> dict[str, str]:
     said = {
-        "first_name": row[first] if first is not None and first < len(row) else "",
-        "last_name": row[last] if last is not None and last < len(row) else "",
-        "email": next((cell for cell in row if re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", cell)), ""),
+        "first_name": "" if first is None else row[first],
+        "last_name": "" if last is None else row[last],
+        "email": next(filter(MAIL.fullmatch, row), ""),
     }
     return {name: value for name, value in said.items() if value}
 
@@ -259,8 +254,7 @@ def _same(said: dict[str, str], other: dict[str, str]) -> bool:
     mails = said.get("email", "").casefold(), other.get("email", "").casefold()
     if all(mails):
         return mails[0] == mails[1]
-    names = [joined(f"{one.get('first_name', '')} {one.get('last_name', '')}") for one in (said, other)]
-    return bool(names[0]) and names[0] == names[1]
+    return bool(joined(_full_name(said))) and joined(_full_name(said)) == joined(_full_name(other))
 
 
 def enrol(course: Course, known: Roster) -> tuple[list[str], list[str]]:
@@ -276,15 +270,11 @@ def enrol(course: Course, known: Roster) -> tuple[list[str], list[str]]:
                 left.append(f"{student!r} of the roster cannot be a student's folder: {wrong}")
                 continue
             with guarded(student, lambda name, why: left.append(f"{name} is not added to the gradebook: {why}")):
-                said = {
-                    name: one
-                    for name, one in known.details[student].items()
-                    if not getattr(there.get(student), name, None)
-                }
-                if student not in there or said:
+                one = there.get(student)
+                said = {name: said for name, said in known.details[student].items() if not getattr(one, name, None)}
+                if one is None or said:
                     gradebook.update_or_create_student(student, **said)
-                if student not in there:
-                    new.append(student)
+                new += [student] if one is None else []
     return new, left
 
 
@@ -292,35 +282,20 @@ def take(course: Course, path: Path) -> tuple[list[str], bool]:
     """Keep a table as ``roster.csv``, with the lines of more names that the last one had, and add its students to the gradebook. Returns
     (sentences: everybody with the id to type, and who has none; whether somebody could not be added). Raises ProjectError.
     """
-    roster(course, path)  # a fault in it is said before it is kept
-    new, old = read_table(path)[0], [[]]
-    if (course.root / FILE).exists():
-        old = read_table(course.root / FILE)[0] or old
-    ids, wide = _id_columns(new[0]), len(old[0])
-    place = next(iter(_id_columns(old[0])), 0)
-    more = [
-        row
-        for row in old[1:]
-        if row not in new
-        and len(row) > wide
-        and any(row[wide:])
-        and not any(cell for n, cell in enumerate(row[:wide]) if n != place)
-    ]
+    new = roster(course, path)  # a fault in it is said before it is kept
+    more = roster(course).more if (course.root / FILE).exists() else []
+    rows = read_table(path)[0]
     file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerows(new)
-    for row in more:
-        writer.writerow([row[place] if n == ids[0] else "" for n in range(len(new[0]))] + row[wide:])
-    replace(course.root, course.root / FILE, file.getvalue().encode())
+    csv.writer(file, delimiter=new.separator, lineterminator="\n").writerows(rows)
+    kept = file.getvalue() + "".join(f"{new.line(*one)}\n" for one in more if one not in new.more)
+    replace(course.root, course.root / FILE, kept.encode())
     known = roster(course)
     added, left = enrol(course, known)
-    names = {
-        one: f"{said.get('first_name', '')} {said.get('last_name', '')}".strip() for one, said in known.details.items()
-    }
-    wide = max([len(names[one]) for one in known.listed] + [7])
-    by_name = sorted(known.listed, key=lambda one: (names[one].casefold(), one))
+    names = {student: _full_name(known.details[student]) for student in known.listed}
+    wide = max([len(name) for name in names.values()] + [7])
     said = [f"{'student':<{wide}}  id to type"]
-    said += [f"{printable(names[one]):<{wide}}  {printable(one)}" for one in by_name]
-    said.append(f"{len(by_name)} students, {len(added)} new in the gradebook; kept as {FILE} for import and export")
+    for student, name in sorted(names.items(), key=lambda one: (one[1].casefold(), one[0])):
+        said.append(f"{printable(name):<{wide}}  {printable(student)}")
+    said.append(f"{len(names)} students, {len(added)} new in the gradebook; kept as {FILE} for import and export")
     said += [*left, *(f"NO ID: {name}: add a column student_id to the file" for name in known.nameless)]
     return said, bool(left or known.nameless)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from datetime import datetime
 from logging import Logger
 from pathlib import Path
 from typing import Any
 
 from nbgrader.exchange.default import ExchangeCollect
-from traitlets import Unicode
 
+from grader.course import Course, done
 from grader.handin.guard import everybodys, guarded
 from grader.handin.handin import on_disk
+from grader.handin.placing import write
 from grader.handin.reading import files_of, read
 from grader.handin.stock import prepare
-from grader.project import HERE, Project
 from grader.project.dates import timestamp_of
-from grader.project.names import fault
+from grader.project.names import fault, printable
 from grader.project.notebook_name import notebook_in
-from grader.steps.placing import write
 
 WORSE = "%s: what came last holds no work of this checkpoint; what came before it is taken"
 
@@ -30,8 +30,6 @@ class CollectChecked(ExchangeCollect):
     which would skip them; folders whose names are not those of a submission are left out with a message; a submission without any
     work does not replace one with work.
     """
-
-    project_root = Unicode(str(HERE), help="The checkout with the checkpoints").tag(config=True)
 
     def init_src(self) -> None:
         super().init_src()
@@ -63,11 +61,11 @@ class CollectChecked(ExchangeCollect):
         return newest
 
     def copy_files(self) -> None:
-        own = Path(self.coursedir.root) / "checkpoints"
-        project, lesson = Project(Path(self.project_root), own=own), self.coursedir.assignment_id
+        root, lesson = Path(self.coursedir.root), self.coursedir.assignment_id
+        project = Course(root).project
         if not project.checkpoint_source(lesson).exists():
             return super().copy_files()
-        records, root = self.src_records, Path(self.coursedir.root)
+        records = self.src_records
         there = {
             folder.parent.name for folder in (root / "submitted").glob(f"*/{lesson}") if not fault(folder.parent.name)
         }
@@ -105,3 +103,14 @@ class CollectChecked(ExchangeCollect):
                     raise
                 self.log.error("%a could not be copied: %s", src, error)
                 os.makedirs(dest, exist_ok=True)
+
+
+def collect(course: Course, lesson: str, say: Callable[[str], None] = print) -> int:
+    """Collect submissions from the exchange, also newer versions; returns how many there are now. ``say`` gets a sentence for
+    each one that could not be collected.
+    """
+    result = done(course.api.collect(lesson, update=True), f"collect {lesson}")
+    for line in (result.get("log") or "").splitlines():
+        if line.startswith("[ERROR] "):
+            say(printable(line.removeprefix("[ERROR] ")))
+    return len(course.submitted(lesson))

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.handin.files import inside, locked, read_inside
+from grader.handin.files import inside, read_inside
 from grader.handin.handin import STAMP, Files, digest
+from grader.project.files import locked
 from grader.sandbox.limits import MOST_BYTES
 
 INCOMING = ".import"  # in submitted/: on the same disk, and no student's name begins with a dot

@@ -1,7 +1,7 @@
-"""Bring the hand-ins of an archive or a folder into ``submitted/STUDENT/LESSON/``, and the feedback back into a ZIP.
+"""Bring the hand-ins of an archive or a folder into ``submitted/STUDENT/LESSON/``.
 
 No platform is recognised. Whoever is named by a folder of a path owns what lies below it, else whoever the file's own name means
-(``grader.gradebook.roster``); a list beside folders without a name (``submission_metadata.yml``) counts, too. What means nobody or
+(``grader.handin.roster``); a list beside folders without a name (``submission_metadata.yml``) counts, too. What means nobody or
 several is not taken, and named with the line for ``roster.csv`` that settles it. Of several hand-ins of one person the last one with
 work counts.
 """
@@ -10,26 +10,23 @@ from __future__ import annotations
 
 import json
 import re
-import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from grader.course import Course, command
+from grader.course import Course, command, released_text
 from grader.gradebook.marks import released, require
-from grader.gradebook.roster import FILE, Named, Roster, enrol, roster
 from grader.handin.archive import Entry, opened
-from grader.handin.files import replace
 from grader.handin.guard import guarded
 from grader.handin.handin import OURS, Files, digest, stored, unpacked
+from grader.handin.placing import importing, lying, put
 from grader.handin.reading import files_of, lesson_of, read
-from grader.marking.whole import released as released_text
+from grader.handin.roster import FILE, Named, Roster, enrol, roster
 from grader.project import ProjectError
+from grader.project.files import replace
 from grader.project.groups import groups
 from grader.project.names import printable
-from grader.project.notebook_name import name_of
-from grader.steps.placing import importing, lying, put
 
 FOLDER = "imported"  # of the course directory: where each hand-in lay in its archive, for give-back
 LIST = re.compile(r"\.(ya?ml|csv|tsv|txt|json)$", re.IGNORECASE)  # what may say whose folders are
@@ -315,28 +312,3 @@ def record(course: Path, lesson: str) -> dict[str, str]:
     """Student -> where the hand-in lay in its archive: a folder, or a file that is named after the student."""
     path = course / FOLDER / f"{lesson}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-
-
-def give_back(course: Course, lesson: str, to: Path | None = None) -> tuple[Path, list[str], list[str]]:
-    """Write the feedback pages of all who came by import into one ZIP, each where its hand-in lay, so that the platform finds whose it is.
-
-    Returns (path, students without a page since they were last marked, students who handed in nothing). Raises ProjectError where
-    nothing was imported.
-    """
-    require(course, lesson)
-    if not (known := record(course.root, lesson)):
-        raise ProjectError(f"{lesson}: nothing came by import; feedback/STUDENT/{lesson}/ holds the pages")
-    to, lacking = to or course.root / f"feedback-{lesson}.zip", []
-    with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
-        for student, place in sorted(known.items()):
-            page = course.root / "feedback" / student / lesson / f"{name_of(course.root, lesson)}.html"
-            marked = course.autograded(student, lesson)
-            if not page.exists() or not marked.exists() or page.stat().st_mtime_ns < marked.stat().st_mtime_ns:
-                lacking.append(student)  # a page of before the last marking may say "held back", or show other marks
-                continue
-            archive.write(
-                page, f"{place}{page.name}" if place.endswith("/") else re.sub(r"(\.\w+)?$", ".html", place, count=1)
-            )
-    with course.gradebook as gradebook:
-        idle = {one.id for one in gradebook.students} - {*course.submitted(lesson), *known}
-    return to, lacking, sorted(idle)

@@ -1,0 +1,86 @@
+"""Give the feedback pages out: into the exchange, and into one ZIP for those who came by import."""
+
+from __future__ import annotations
+
+import re
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from tqdm import tqdm
+
+from grader.course import Course, command, why
+from grader.gradebook.marks import require
+from grader.handin.guard import guarded
+from grader.handin.importing import record
+from grader.project import ProjectError
+from grader.project.notebook_name import name_of
+from grader.reporting.summary import marked
+
+Say = Callable[[str], None]
+
+
+def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
+    """Make and release the feedback page of every marked submission; returns the students for whom that failed."""
+    failed, by_exchange, others, students = [], [], [], []
+
+    def fail(student: str, reason: str) -> None:
+        failed.append(student)
+        say(f"feedback for {student} did not work: {reason}")
+
+    for student in course.submitted(lesson):
+        with guarded(student, fail):
+            students += [student] if marked(course, student, lesson) else []
+    for student in tqdm(students, desc=f"{lesson}, feedback", unit="page", disable=not sys.stderr.isatty()):
+        with guarded(student, fail):
+            result = _uninterrupted(course.api.generate_feedback(lesson, student))
+            through = (course.root / "feedback" / student / lesson / "submission_secret.txt").exists()
+            if result["success"] and through:
+                result = _uninterrupted(course.api.release_feedback(lesson, student))
+            if result["success"]:
+                (by_exchange if through else others).append(student)
+            else:
+                fail(student, why(result))
+    say(f"{lesson}: feedback of {len(by_exchange)} students is in the exchange")
+    if others:
+        say(
+            f"{len(others)} did not hand in through the exchange; "
+            f"hand out feedback/STUDENT/{lesson}/{name_of(course.root, lesson)}.html yourself, "
+            f"or for those who came by import {command('give-back ' + lesson, course.root)}: {', '.join(others)}"
+        )
+    if not students:
+        say(f"no submission of {lesson} is marked yet; run {command('autograde ' + lesson, course.root)} first")
+    return failed
+
+
+def _uninterrupted(result: dict) -> dict:
+    """Raise KeyboardInterrupt where nbgrader's API has caught it; returns the result otherwise."""
+    if (result.get("error") or "").rstrip().endswith("KeyboardInterrupt"):
+        raise KeyboardInterrupt
+    return result
+
+
+def give_back(course: Course, lesson: str, to: Path | None = None) -> tuple[Path, list[str], list[str]]:
+    """Write the feedback pages of all who came by import into one ZIP, each where its hand-in lay, so that the platform finds whose it is.
+
+    Returns (path, students without a page since they were last marked, students who handed in nothing). Raises ProjectError where
+    nothing was imported.
+    """
+    require(course, lesson)
+    if not (known := record(course.root, lesson)):
+        raise ProjectError(f"{lesson}: nothing came by import; feedback/STUDENT/{lesson}/ holds the pages")
+    to, lacking = to or course.root / f"feedback-{lesson}.zip", []
+    with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
+        for student, place in sorted(known.items()):
+            page = course.root / "feedback" / student / lesson / f"{name_of(course.root, lesson)}.html"
+            marked = course.autograded(student, lesson)
+            if not page.exists() or not marked.exists() or page.stat().st_mtime_ns < marked.stat().st_mtime_ns:
+                lacking.append(student)  # a page of before the last marking may say "held back", or show other marks
+                continue
+            archive.write(
+                page, f"{place}{page.name}" if place.endswith("/") else re.sub(r"(\.\w+)?$", ".html", place, count=1)
+            )
+    with course.gradebook as gradebook:
+        idle = {one.id for one in gradebook.students} - {*course.submitted(lesson), *known}
+    return to, lacking, sorted(idle)

@@ -1,1 +1,0 @@
-"""The steps of a checkpoint: bring in, mark, give back, export."""
