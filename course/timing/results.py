@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from course.core.i18n import Text, both, pick, t
-from course.core.tables import as_html, as_text
+from course.core.tables import as_html
+from course.core.text import text_of
 from course.core.units import format_ms, format_ratio
 from course.timing.stats import FEWEST_PROCESSES, FEWEST_ROUNDS, drift, enough
 from course.timing.validation import require_name
@@ -60,7 +61,7 @@ class _Shown:
         return ()
 
     def _details(self) -> Iterable[str]:
-        """What follows the table in text."""
+        """What follows the table."""
         return ()
 
     def _how(self) -> str:
@@ -71,18 +72,17 @@ class _Shown:
             f"，{self.device}，{clock}，{self.threads} 个 CPU 线程",
         )
 
+    def _repr_html_(self) -> str:
+        table = as_html(self._table(), figures=False) if self._table() else ""
+        small = (*self._details(), self._how(), *self.notes)
+        said = "".join(f"<div><small>{html.escape(line)}</small></div>" for line in small)
+        return f"<div><p>{html.escape(self.sentence())}</p>{table}{said}</div>"
+
     def __str__(self) -> str:
-        table = as_text(self._table(), figures=False) if len(self._table()) > 3 else ()
-        lines = [f"  {line}" for line in (*table, *self._details(), self._how(), *(f"! {note}" for note in self.notes))]
-        return "\n".join([self.sentence(), *lines])
+        return text_of(self._repr_html_())
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
-
-    def _repr_html_(self) -> str:
-        table = as_html(self._table(), figures=False) if self._table() else ""
-        said = "".join(f"<div><small>{html.escape(line)}</small></div>" for line in (self._how(), *self.notes))
-        return f"<div><p>{html.escape(self.sentence())}</p>{table}{said}</div>"
 
 
 @dataclass(frozen=True, repr=False)
