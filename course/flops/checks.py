@@ -115,9 +115,6 @@ def ask(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         raise error("class", name=model.__name__)
     if not callable(model):
         raise error("no model", given=t("nothing", "什么也没有") if model is None else describe(model))
-    for name in _HABITS.intersection(kwargs):
-        if not inputs and name not in _parameters(model):
-            raise error("habit", name=name)
     if isinstance(model, nn.Module) and not inputs and not kwargs:
         raise error("no inputs", name=type(model).__name__)
     for value in (*inputs, *kwargs.values()):
@@ -126,16 +123,6 @@ def ask(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     only = inputs[0] if len(inputs) == 1 else None
     if isinstance(only, (tuple, list)) and only and all(isinstance(size, int) for size in only):
         raise error("shape", shape=tuple(only))
-
-
-def _parameters(model: Any) -> Any:
-    """Names that the forward takes."""
-    if isinstance(model, torch.jit.ScriptModule):  # it would note on itself that it was asked
-        return ()
-    try:
-        return inspect.signature(model.forward if isinstance(model, nn.Module) else model).parameters
-    except (TypeError, ValueError):
-        return ()
 
 
 def ran(output: Any) -> Any:
@@ -167,6 +154,8 @@ def stopped(
     reason: BaseException, places: Mapping[int, Any], inputs: tuple[Any, ...], kwargs: Mapping[str, Any], training: bool
 ) -> CountError:
     """Which module (places: by id) stopped, why, what it was given, and what to do next."""
+    for name in () if inputs else _HABITS.intersection(kwargs):
+        return error("habit", name=name)
     spot = _spot(reason, places)
     spot = t(f" in {spot}", f"在 {spot} 处") if spot else ""
     if isinstance(reason, Refused):

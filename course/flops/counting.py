@@ -63,42 +63,40 @@ def count(model: Any = None, /, *inputs: Any, training: bool = False, **kwargs: 
     checks.ask(model, inputs, kwargs)
     if not _ALONE.acquire(timeout=WAIT_S):
         raise checks.error("busy")
-    made: list[weakref.ref[torch.Tensor]] = []
-    failed: NotHere | None = None
+    shapes, failed = Shapes(), None
     try:
         try:
-            return attempt(model, inputs, kwargs, training, made)
+            return attempt(model, inputs, kwargs, training, shapes)
         except NotHere as why:
             failed = why
         finally:
-            _forget(made, failed)
-        return attempt(model, inputs, kwargs, training, None)
+            _forget(shapes.made, failed)
+        return attempt(model, inputs, kwargs, training, Real())
     finally:
         _ALONE.release()
 
 
-def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, made: list[Any] | None) -> FlopCount:
-    """One count on copies. made: gets the tensors without data of the run; None for a run with data.
+def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, ground: Shapes) -> FlopCount:
+    """One count on copies. ground: what stands for the tensors.
 
     Raises NotHere where shapes do not suffice, else CountError.
     """
-    ground = Real() if made is None else Shapes()
-    tally = Tally()
+    tally, on_shapes = Tally(), ground.name == "meta"
     copies = Copies(ground.stand_for, tally.unknown)
     with ExitStack() as stack:
         stack.enter_context(_disable_current_modes())
         stack.enter_context(_settings(training))
         stack.callback(copies.clear)
         try:
-            mode = Counting(ground, tally, made)
-            found = contextvars.copy_context().run(_run, (model, inputs, kwargs), training, mode, copies)
-            if copies.refused or made is not None and ground.broken:
+            call = model, inputs, kwargs
+            found = contextvars.copy_context().run(_run, call, training, Counting(ground, tally), copies)
+            if copies.refused or on_shapes and ground.broken:
                 raise copies.refused or ground.broken  # swallowed by the forward, which then took another path
         except Exception as error:
-            why = copies.refused or (ground.broken if made is not None else None) or error
+            why = copies.refused or (ground.broken if on_shapes else None) or error
             if isinstance(why, CountError):
                 raise
-            if made is not None and not copies.refused and ground.device.type != "meta":
+            if on_shapes and not copies.refused and ground.device.type != "meta":
                 raise NotHere from error  # with data it works, or says better what is wrong
             if isinstance(why, NotHere):
                 raise checks.error("values", why=why) from None

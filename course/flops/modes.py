@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import sys
-import weakref
 from typing import Any
 
 import torch
@@ -59,9 +58,9 @@ class Counting(TorchDispatchMode):
 
     supports_higher_order_operators = True
 
-    def __init__(self, ground: Shapes, tally: Tally, made: list[Any] | None) -> None:
+    def __init__(self, ground: Shapes, tally: Tally) -> None:
         super().__init__()
-        self.ground, self.tally, self.made = ground, tally, made
+        self.ground, self.tally = ground, tally
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -114,12 +113,10 @@ class Counting(TorchDispatchMode):
                 for x in (out,) if isinstance(out, torch.Tensor) else tree_leaves(out):
                     if isinstance(x, torch.Tensor):
                         self.ground.born(x)
-                        if self.made is not None:
-                            self.made.append(weakref.ref(x))
                 return out
         except Exception as error:
             self.ground.broken = self.ground.broken or error
-            if self.made is not None and not _BY_VALUE.isdisjoint(getattr(func, "tags", ())):
+            if self.ground.name == "meta" and not _BY_VALUE.isdisjoint(getattr(func, "tags", ())):
                 raise self.ground.refuse(f"`{func}` depends on values", f"`{func}` 的结果取决于数值") from error
             raise
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -25,12 +26,13 @@ def has_memory(x: torch.Tensor) -> bool:
 
 
 class Shapes:
-    """Tensors have shapes alone, and say that they are on `device`, where the caller's are."""
+    """Tensors have shapes alone, and say that they are on `device`, where the caller's are. made: those of the run."""
 
     name = "meta"
 
     def __init__(self) -> None:
         self.device = torch.get_default_device()
+        self.made: list[weakref.ref[torch.Tensor]] = []
         self.broken: Exception | None = None  # what was asked for that shapes do not have
         self._stores: dict[int, Any] = {}
 
@@ -68,6 +70,7 @@ class Shapes:
 
     def born(self, x: torch.Tensor) -> None:
         """A tensor of the run: its storage is kept, so that no other gets its place."""
+        self.made.append(weakref.ref(x))
         if x.layout is torch.strided and not x.is_nested and type(x) in _PLAIN:
             store = x.untyped_storage()
             self._stores[store._cdata] = store
