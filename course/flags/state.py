@@ -28,28 +28,21 @@ def snapshot() -> dict[str, Any]:
 
 def check_value(switch: Switch, value: Any) -> None:
     """Raises FlagError, in words, for a value of the wrong type; torch itself judges the rest."""
-    wanted = {
-        "bool": isinstance(value, bool),
-        "int": isinstance(value, int) and not isinstance(value, bool),
-        "precision": isinstance(value, str),
-        "text": isinstance(value, str),
-        "bool or 'warn'": isinstance(value, bool) or value == "warn",
-    }
-    if wanted.get(switch.takes, True):
-        return
-    spelled = {
-        "bool": t("True or False", "True 或 False"),
-        "int": t("a whole number", "一个整数"),
-        "precision": t("one of 'none', 'ieee', 'tf32', 'bf16'", "'none'、'ieee'、'tf32'、'bf16' 之一"),
-        "text": t("a string", "一个字符串"),
-        "bool or 'warn'": t("True, False or 'warn'", "True、False 或 'warn'"),
+    is_bool, is_text = isinstance(value, bool), isinstance(value, str)
+    fits, spelled = {
+        "bool": (is_bool, t("True or False", "True 或 False")),
+        "int": (isinstance(value, int) and not is_bool, t("a whole number", "一个整数")),
+        "precision": (is_text, t("one of 'none', 'ieee', 'tf32', 'bf16'", "'none'、'ieee'、'tf32'、'bf16' 之一")),
+        "text": (is_text, t("a string", "一个字符串")),
+        "bool or 'warn'": (is_bool or value == "warn", t("True, False or 'warn'", "True、False 或 'warn'")),
     }[switch.takes]
-    raise FlagError(
-        t(
-            f"{switch.name} takes {spelled}, not {value!r} ({type(value).__name__}).",
-            f"{switch.name} 需要 {spelled}，而不是 {value!r}（{type(value).__name__}）。",
+    if not fits:
+        raise FlagError(
+            t(
+                f"{switch.name} takes {spelled}, not {value!r} ({type(value).__name__}).",
+                f"{switch.name} 需要 {spelled}，而不是 {value!r}（{type(value).__name__}）。",
+            )
         )
-    )
 
 
 def assign(name: str, value: Any) -> None:

@@ -74,30 +74,34 @@ class FlagsCall:
         return f"{as_html(self._cells(), figures=False)}<p>{said}</p>"
 
 
-def explain_flags_call(module: Any, **named: Any) -> FlagsCall:
+def explain_flags_call(module: str, **named: Any) -> FlagsCall:
     """What `with torch.backends.<module>.flags(**named)` would set. Sets nothing itself.
 
-    module: "cudnn", "mkldnn", "nnpack", "miopen", "opt_einsum", "" (torch.backends itself), or the module.
+    module: "cudnn", "mkldnn", "nnpack", "miopen", "opt_einsum" or "" (torch.backends itself).
     Raises FlagError, in words, for a module without flags() or an argument it does not take.
     """
-    label = _module_name(module)
-    parameters = inspect.signature(_flags_of(label)).parameters
+    import torch
+
+    path = f"torch.backends.{module}" if module else "torch.backends"
+    flags = getattr(getattr(torch.backends, module, None) if module else torch.backends, "flags", None)
+    if flags is None:
+        raise FlagError(t(f"{path} has no flags().", f"{path} 没有 flags()。"))
+    parameters = inspect.signature(flags).parameters
     for name in named:
         if name not in parameters:
             hint = did_you_mean(name, parameters)
             raise FlagError(
                 t(
-                    f"{_path(label)}.flags() takes no {name!r}; it takes {', '.join(parameters)}.{hint}",
-                    f"{_path(label)}.flags() 没有参数 {name!r}；它的参数是 {'、'.join(parameters)}。{hint}",
+                    f"{path}.flags() takes no {name!r}; it takes {', '.join(parameters)}.{hint}",
+                    f"{path}.flags() 没有参数 {name!r}；它的参数是 {'、'.join(parameters)}。{hint}",
                 )
             )
-    rows = tuple(_row(label, name, parameter.default, named) for name, parameter in parameters.items())
-    call = f"{_path(label)}.flags({', '.join(f'{name}={value!r}' for name, value in named.items())})"
-    return FlagsCall(call, rows)
+    rows = tuple(_row(module, name, parameter.default, named) for name, parameter in parameters.items())
+    return FlagsCall(f"{path}.flags({', '.join(f'{name}={value!r}' for name, value in named.items())})", rows)
 
 
-def _row(label: str, name: str, default: Any, named: dict[str, Any]) -> dict[str, Any]:
-    switch_name = f"{label}.{name}" if label else name
+def _row(module: str, name: str, default: Any, named: dict[str, Any]) -> dict[str, Any]:
+    switch_name = f"{module}.{name}" if module else name
     switch = SWITCHES.get(SPECIAL.get(switch_name, switch_name))
     now = switch.read() if switch else None
     given = named.get(name, default)
@@ -110,33 +114,3 @@ def _row(label: str, name: str, default: Any, named: dict[str, Any]) -> dict[str
         "inside": inside,
         "surprise": name not in named and inside != now,
     }
-
-
-def _path(label: str) -> str:
-    return f"torch.backends.{label}" if label else "torch.backends"
-
-
-def _module_name(module: Any) -> str:
-    name = module if isinstance(module, str) else getattr(module, "__name__", "")
-    name = name.removeprefix("torch.").removeprefix("backends").lstrip(".")
-    return name.removesuffix(".flags").removesuffix("flags").rstrip(".")
-
-
-def _flags_of(label: str) -> Any:
-    import torch
-
-    having = [
-        name
-        for name in ("cudnn", "mkldnn", "nnpack", "miopen", "opt_einsum")
-        if callable(getattr(getattr(torch.backends, name, None), "flags", None))
-    ]
-    owner = getattr(torch.backends, label, None) if label else torch.backends
-    if label and label not in having:
-        hint = did_you_mean(label, having)
-        raise FlagError(
-            t(
-                f"{_path(label)} has no flags(); these have: {', '.join(having)}.{hint}",
-                f"{_path(label)} 没有 flags()；有的是：{'、'.join(having)}。{hint}",
-            )
-        )
-    return owner.flags
