@@ -1,45 +1,64 @@
-"""The commands of ``python -m grader``: of classes, and of authors."""
+"""The commands of ``python -m grader`` (``commands.yaml``), and the sentence that a fault of files, disk or gradebook becomes."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+from pathlib import Path
+from typing import Any
 
-from grader.project import Infrastructure, ProjectError
+from grader.project import Infrastructure, ProjectError, read_yaml
 
+COMMANDS: dict[str, dict[str, dict[str, Any]]] = read_yaml(Path(__file__).with_name("commands.yaml"))
 GO_ON = "What is marked is kept; run the same command again to go on."
-LIST = """
-once, and when the class changes
-  init        make a course folder                                    建立课程文件夹
-  roster      who is in the class, the id of each, more time          名单，每人的 id，个人延期
-every week
-  release     hand out a checkpoint                                   发布测验
-  bundle      one ZIP for the class, without keys                     给班级的 ZIP，不含答案
-  collect     bring in what came through nbgrader's exchange          收取通过 exchange 交来的作业
-  import      bring in what a platform or a folder holds              读入平台导出的或文件夹里的作业
-  autograde   mark every submission                                   批改所有作业
-  feedback    make and hand out the feedback pages                    生成并发放反馈页面
-  give-back   one ZIP of the feedback pages, for the platform         把反馈页面打包，供平台上传
-  export      the marks as CSV, or into the platform's own file       导出成绩，或填进平台自己的表
-  report      what to teach again                                     哪些内容要再讲
-for authors
-  author      notebooks, items, new-checkpoint, book, demo            课程作者用的命令
+USAGE = (
+    "What a command takes: python -m grader COMMAND --help               某个命令的用法：python -m grader 命令 --help"
+)
 
-What a command takes: python -m grader COMMAND --help               某个命令的用法：python -m grader 命令 --help
-"""
+
+def listed() -> str:
+    """All commands with what they do, in both languages."""
+    lines = []
+    for when, commands in COMMANDS.items():
+        lines += ["", when, *(f"  {name:<22}{one['en']:<52}{one['zh']}" for name, one in commands.items())]
+    return "\n".join([*lines, "", USAGE])
+
+
+def _parser() -> argparse.ArgumentParser:
+    from grader.cli import authors, classes
+
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="python -m grader", description=listed(), formatter_class=raw)
+    top = parser.add_subparsers(metavar="COMMAND", required=True)
+    of_authors = top.add_parser("author").add_subparsers(metavar="COMMAND", required=True)
+    for name, said in (one for commands in COMMANDS.values() for one in commands.items()):
+        group, _, own = name.rpartition(" ")
+        one = (of_authors if group else top).add_parser(own, description=f"{said['en']} / {said['zh']}")
+        one.set_defaults(run=getattr(authors if group else classes, f"run_{own.replace('-', '_')}"))
+        for argument, options in said["arguments"].items():
+            one.add_argument(argument, **{key: _value(key, value) for key, value in options.items()})
+        if "dir" in said:
+            here = None if own == "bundle" else Path(".")
+            one.add_argument("--dir", type=Path, default=here, help=f"the course directory ({said['dir']})")
+    return parser
+
+
+def _value(key: str, value: Any) -> Any:
+    if key == "type":
+        return {"path": Path, "count": _count}[value]
+    return tuple(value) if key == "metavar" and isinstance(value, list) else value
+
+
+def _count(text: str) -> int:
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return int(text)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Parse, run, return the exit status; a problem of the files, the disk or the gradebook is one sentence."""
-    from grader.cli import authors, classes
-
-    raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(prog="python -m grader", description=LIST, formatter_class=raw)
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    classes.add(commands)
-    authors.add(commands.add_parser("author").add_subparsers(metavar="COMMAND", required=True))
-    chosen = parser.parse_args(arguments)
+    chosen = _parser().parse_args(arguments)
     try:
         return chosen.run(chosen)
     except (ProjectError, Infrastructure) as error:

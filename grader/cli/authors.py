@@ -6,36 +6,9 @@ import argparse
 from pathlib import Path
 
 from grader.course import Course, command
-from grader.project import LANGUAGES, Project
+from grader.project import LANGUAGES, Project, ProjectError
 
 LESSONS = ("01_map", "05_cudnn_benchmark")  # of the made-up class
-
-
-def add(commands: argparse._SubParsersAction) -> None:
-    """Add the commands to the parser."""
-    one = commands.add_parser("notebooks")
-    one.set_defaults(run=run_notebooks)
-    one.add_argument("--check", action="store_true", help="write nothing; fail unless everything is in step")
-    one.add_argument("--only", metavar="LESSON", help="one lesson, such as 05_cudnn_benchmark")
-    one = commands.add_parser("items")
-    one.set_defaults(run=run_items)
-    one.add_argument("file", nargs="?", type=Path, help="a file of questions; without one, the whole bank")
-    one = commands.add_parser("new-checkpoint")
-    one.set_defaults(run=run_new_checkpoint)
-    one.add_argument("name", help="such as 50_our_cluster")
-    one.add_argument("--language", choices=(*LANGUAGES, "both"), help="default: the course's")
-    one.add_argument("--dir", type=Path, default=Path("."), help="the course directory (default: here)")
-    one = commands.add_parser("book")
-    one.set_defaults(run=run_book)
-    one.add_argument("--to", type=Path, default=Path("build/book"), metavar="DIR", help="default build/book")
-    one.add_argument("--lesson", action="append", metavar="ID", help="only this lesson; may be given several times")
-    one = commands.add_parser("demo")
-    one.set_defaults(run=run_demo)
-    one.add_argument("--dir", type=Path, default=Path("build/demo"), help="made anew (default: build/demo)")
-    one.add_argument("--students", type=int, choices=range(1, 31), default=10, metavar="N", help="1 to 30")
-    one.add_argument("--language", choices=LANGUAGES, default="en")
-    lesson = f"this checkpoint; may be given several times (default: {' and '.join(LESSONS)})"
-    one.add_argument("--lesson", action="append", help=lesson)
 
 
 def run_notebooks(arguments: argparse.Namespace) -> int:
@@ -115,6 +88,8 @@ def run_book(arguments: argparse.Namespace) -> int:
 
 def run_demo(arguments: argparse.Namespace) -> int:
     """1 if a student did not get what was deserved; the last line says which."""
+    if not 1 <= arguments.students <= 30:
+        raise ProjectError(f"--students {arguments.students}: 1 to 30")
     from grader.autograde import pool
 
     pool.prepare(pool.cores(), sandbox=True)

@@ -4,87 +4,9 @@ from __future__ import annotations
 
 import argparse
 from datetime import datetime, timezone
-from pathlib import Path
 
 from grader.course import Course, command, init
 from grader.project import HERE, LANGUAGES, ProjectError
-
-
-def add(commands: argparse._SubParsersAction) -> None:
-    """Add the commands to the parser."""
-    one = commands.add_parser("init")
-    one.set_defaults(run=run_init)
-    one.add_argument("directory", type=Path)
-    one.add_argument("--language", choices=LANGUAGES, default="en")
-    one.add_argument("--course-id", default="torch-backends")
-    one.add_argument("--timezone", metavar="NAME", help="of all dates, such as Europe/Berlin (default: this machine's)")
-    one.add_argument("--exchange", type=Path, help="where assignments are handed out (default: DIR/exchange)")
-    one = _command(commands, "roster", run_roster)
-    one.add_argument("file", type=Path, nargs="?", help="who is in the class: any table of the platform as CSV")
-    more = "give a student more time after the due date; 0 takes it back"
-    extend = ("STUDENT", "LESSON", "HOURS")
-    one.add_argument("--extend", nargs=3, action="append", default=[], metavar=extend, help=more)
-    one = _command(commands, "release", run_release, "+")
-    one.add_argument("--due", metavar="WHEN", help='such as "2026-12-01 23:59", in the time zone of the course')
-    left = "also a checkpoint of your own in which words of the template are left"
-    one.add_argument("--unfinished", action="store_true", help=left)
-    one = _command(
-        commands, "bundle", run_bundle, folder="whose released checkpoints go in (default: none, lessons only)"
-    )
-    one.add_argument("--language", choices=(*LANGUAGES, "both"), default="both")
-    one.add_argument("--to", type=Path, default=HERE / "build" / "bundle", help="a folder (default: build/bundle)")
-    _command(commands, "collect", run_collect, "+")
-    one = _command(commands, "import", run_import)
-    one.add_argument("file", type=Path, help="a ZIP or a folder with the hand-ins of a class, as any platform gives it")
-    one.add_argument("--lesson", help="such as 05_cudnn_benchmark (default: found out from the notebooks)")
-    _add_autograde(_command(commands, "autograde", run_autograde, "+"))
-    one = _command(commands, "feedback", run_feedback, "+")
-    one.add_argument("--early", action="store_true", help="also while somebody may still hand in")
-    one = _command(commands, "give-back", run_give_back, "one")
-    one.add_argument("--to", type=Path, help="default: feedback-LESSON.zip in the course directory")
-    one = _command(commands, "export", run_export)
-    one.add_argument("--to", type=Path, help="default: grades.csv in the course directory; with --into, grades-FILE")
-    one.add_argument("--lesson", action="append", help="this checkpoint only; may be given several times")
-    into = (
-        "the platform's own file (a gradebook, a grading worksheet): it comes back with the marks of the --lesson in it"
-    )
-    one.add_argument("--into", type=Path, metavar="FILE", help=into)
-    one.add_argument("--column", metavar="NAME", help="the heading of that column, where it is not clear")
-    one = _command(commands, "report", run_report, "one")
-    one.add_argument("--to", type=Path, help="the page (default: report-LESSON.html in the course directory)")
-    one.add_argument("--language", choices=LANGUAGES, help="default: the course's")
-
-
-def _command(
-    commands: argparse._SubParsersAction, name: str, run, lessons: str = "", folder: str = "default: here"
-) -> argparse.ArgumentParser:
-    """A command in a course directory. lessons: "one", or "+" for at least one."""
-    parser = commands.add_parser(name)
-    parser.set_defaults(run=run)
-    if lessons:
-        parser.add_argument("lesson", nargs="+" if lessons == "+" else None, help="such as 05_cudnn_benchmark")
-    default = None if name == "bundle" else Path(".")
-    parser.add_argument("--dir", type=Path, default=default, help=f"the course directory ({folder})")
-    return parser
-
-
-def _add_autograde(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--student", action="append", help="this student only; may be given several times")
-    again = "mark all anew; keeps a copy of the gradebook, and names each mark that differs"
-    parser.add_argument("--again", action="store_true", help=again)
-    accept = "mark a submission as it is that was held back; you have looked at it"
-    parser.add_argument("--accept", action="append", default=[], metavar="STUDENT", help=accept)
-    jobs = "processes on this machine (default: as many as it has cores)"
-    parser.add_argument("--jobs", type=_count, default=0, metavar="N", help=jobs)
-    parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler instead, such as tcp://host:8786")
-    unsafe = "run student code with your own rights; only for submissions you trust"
-    parser.add_argument("--no-sandbox", action="store_true", help=unsafe)
-
-
-def _count(text: str) -> int:
-    if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes")
-    return int(text)
 
 
 def _opened(arguments: argparse.Namespace) -> Course:
@@ -143,7 +65,7 @@ def run_bundle(arguments: argparse.Namespace) -> int:
 
     course = Course(arguments.dir) if arguments.dir else None
     languages = LANGUAGES if arguments.language == "both" else (arguments.language,)
-    target, looked = bundle(Project(), languages, arguments.to, course, print)
+    target, looked = bundle(Project(), languages, arguments.to or HERE / "build" / "bundle", course, print)
     print(f"wrote {target} ({target.stat().st_size / 1e6:.1f} MB), the same as a folder beside it")
     print(f"looked through {looked} files, also inside the wheel: no key, no solution, no hidden task, no source")
     if course is None:
