@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -35,9 +35,8 @@ from grader.project.files import locked
 from grader.project.files import replace as write_over
 from grader.project.groups import groups
 from grader.project.names import printable
-from grader.reporting.summary import Outcome, graded_notebook, outcomes
+from grader.reporting.summary import Outcome, graded_notebook, outcomes, state_of
 from grader.sandbox.launch import out_of_sight, unenforced
-from grader.sandbox.limits import Limits
 
 Say = Callable[[str], None]
 UNSAFE = (
@@ -77,8 +76,11 @@ def autograde(
     if how.cluster is None:
         pool.prepare(how.jobs, how.sandbox)
     failed: dict[str, str] = {}
-    with _alone(course), GradebookWriter(course, lesson) as gradebook, _workers(how) as workers:
-        exam = whole.exam(course.root, course.project, lesson, course.language, limits(course), how.sandbox)
+    taken = f"another run is marking in {course.root}; wait until it is done, or stop it"
+    workers = pool.Workers(how.jobs, how.sandbox) if how.cluster is None else pool.Cluster(how.cluster)
+    with locked(course.root / "autograde.lock", taken), GradebookWriter(course, lesson) as gradebook, workers:
+        limits = CourseExecute(config=course.config).limits  # with the settings of nbgrader_config.py
+        exam = whole.exam(course.root, course.project, lesson, course.language, limits, how.sandbox)
         before = cell_marks(course, lesson)
         if how.again:
             say(_keep_copy(course))
@@ -129,15 +131,6 @@ def _say_after(course: Course, lesson: str, submission: whole.Submission, how: H
         )
 
 
-def _workers(how: How) -> pool.Workers:
-    return pool.Workers(how.jobs, how.sandbox) if how.cluster is None else pool.Cluster(how.cluster)
-
-
-def limits(course: Course) -> Limits:
-    """The limits of a submission, with the course's own settings in nbgrader_config.py (``c.CourseExecute``)."""
-    return CourseExecute(config=course.config).limits
-
-
 def _keep_copy(course: Course) -> str:
     """Copy the gradebook beside itself; returns a sentence that says where, or that it lies in a database that is not a file."""
     with course.gradebook as gradebook:
@@ -147,15 +140,6 @@ def _keep_copy(course: Course) -> str:
     copy = course.root / f"gradebook-{datetime.now():%Y-%m-%d-%H%M%S}.db"
     shutil.copy2(place, copy)
     return f"the gradebook as it was: {copy}"
-
-
-@contextmanager
-def _alone(course: Course) -> Iterator[None]:
-    """Hold the lock for writing the gradebook in this block. Raises ProjectError while another run has it."""
-    with locked(
-        course.root / "autograde.lock", f"another run is marking in {course.root}; wait until it is done, or stop it"
-    ):
-        yield
 
 
 def _todo(
@@ -179,19 +163,13 @@ def _todo(
             submission = whole.handed_in(course.root, exam.lesson, student)
             accepted = student in how.accept or looked.get(student) == submission.digest
             submission = replace(submission, looked=accepted)
-            state = _state(course, student, exam.lesson)
+            state = state_of(course, student, exam.lesson)
             rests_on = (submission.digest, exam.paper(student), accepted)
             same = rests_on == (state.get("submission"), state.get("paper", ""), state.get("accepted", False))
             if same and not how.again and (state.get("held") or student in known):
                 submission = None
         if submission is not None:
             yield submission
-
-
-def _state(course: Course, student: str, lesson: str) -> dict:
-    """The part of a graded notebook's metadata that the grader wrote; empty where there is no graded notebook."""
-    notebook = graded_notebook(course, student, lesson)
-    return notebook.metadata.get(STATE, {}) if notebook is not None else {}
 
 
 def _hold_copies(course: Course, lesson: str, gradebook: GradebookWriter, failed: dict[str, str]) -> None:
@@ -203,7 +181,7 @@ def _hold_copies(course: Course, lesson: str, gradebook: GradebookWriter, failed
     looked = held.accepted(course.root, lesson)
     for student in course.submitted(lesson):
         with guarded(student, failed.setdefault):
-            state = _state(course, student, lesson)
+            state = state_of(course, student, lesson)
             if state.get("print") and not state.get("others"):  # those are held back or noted for that already
                 alike.setdefault(state["print"], []).append(student)
     for students in alike.values():

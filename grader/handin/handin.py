@@ -1,6 +1,6 @@
 """What one student handed in, as files: limited in size, ZIPs unpacked, each with a path that is valid here.
 
-Files that belong together stay together: each keeps its path, those in a ZIP the path there, beside the ZIP. Notebooks and
+Files that belong together stay together: each keeps its path, those in a ZIP below a folder of the ZIP's name. Notebooks and
 answers files are read first, then ZIPs, then all other files. Each file that is not read is named with the cause, the same at every
 step.
 """
@@ -111,31 +111,32 @@ class _Reading:
         self._folders: set[str] = set()
 
     def of(self, own: Iterable[tuple[str, Entry]]) -> Files:
-        listed = sorted(own, key=lambda one: (_rank(one[0]), one[0]))
-        for name, entry in listed[:MOST_LOOKED_AT]:
-            self._take(name, entry)
-        self.unread |= {name: TOO_MANY for name, _ in listed[MOST_LOOKED_AT:]}
+        self._take_all([*own], 0)
         return Files(self.there, self.unread, tuple(self.large))
 
-    def _take(self, name: str, entry: Entry, packed_in: tuple[str, ...] = ()) -> None:
-        """Read one file and add it. A ZIP is unpacked, or added as it is where that fails. packed_in: the ZIPs it lies in."""
-        shown = " in ".join([name, *reversed(packed_in)])
-        packed = name.lower().endswith(".zip") and len(packed_in) < self._zips
+    def _take_all(self, own: list[tuple[str, Entry]], depth: int) -> None:
+        listed = sorted(own, key=lambda one: (_rank(one[0]), one[0]))
+        for name, entry in listed[:MOST_LOOKED_AT]:
+            self._take(name, entry, depth)
+        self.unread |= {name: TOO_MANY for name, _ in listed[MOST_LOOKED_AT:]}
+
+    def _take(self, name: str, entry: Entry, depth: int) -> None:
+        """Read one file and add it. A ZIP is unpacked into a folder of its own name, or added as it is where that fails. depth: how many
+        ZIPs it lies in.
+        """
+        packed = name.lower().endswith(".zip") and depth < self._zips
         try:
             data = self._bytes(entry, MOST_BYTES if packed else self._left)
-            if packed:
-                return self._unpack(name, data, packed_in)
+            why = self._unpack(name, data, depth) if packed else self._add(name, data)
         except Unreadable as error:
             why = error.why
         except Exception as error:  # zlib, struct, Unicode: Python names no common base
             if everybodys(error):
                 raise
             why = said("damaged", why=reason(error))
-        else:
-            why = self._add(name, data, packed_in)
         if why is not None:
-            self.unread[shown] = why
-        if why is LARGE and not packed_in and (place := self._place(name, ())) is not None:
+            self.unread[name] = why
+        if why is LARGE and not depth and (place := self._place(name)) is not None:
             self.large.append(place)
 
     def _bytes(self, entry: Entry, most: int) -> bytes:
@@ -153,17 +154,17 @@ class _Reading:
             raise Unreadable(LARGE)
         return data
 
-    def _unpack(self, name: str, data: bytes, packed_in: tuple[str, ...]) -> None:
-        folder = PurePosixPath(name).parent
+    def _unpack(self, name: str, data: bytes, depth: int) -> Text | None:
+        """Take the files of a ZIP; returns why that is not possible, or None."""
         try:
             with inner(data, MOST_LOOKED_AT) as entries:
-                for one in sorted(entries, key=lambda one: (_rank(str(one.inside)), str(one.inside))):
-                    self._take(str(folder / one.inside), one, (*packed_in, name))
+                self._take_all([(f"{name}/{one.inside}", one) for one in entries], depth + 1)
         except Unreadable as error:
-            self.unread[" in ".join([name, *reversed(packed_in)])] = error.why
             self._add(name, data)  # for whoever looks into it by hand
+            return error.why
+        return None
 
-    def _add(self, name: str, data: bytes, packed_in: tuple[str, ...] = ()) -> Text | None:
+    def _add(self, name: str, data: bytes) -> Text | None:
         """Add a file; returns why that is not possible, or None."""
         if name == STAMP:
             return said("not_theirs")
@@ -171,36 +172,33 @@ class _Reading:
             return LARGE
         if len(self.there) >= MOST_FILES:
             return TOO_MANY
-        if (place := self._place(name, packed_in)) is None:
+        if (place := self._place(name)) is None:
             return said("no_path")
         self.there[place] = data
         self._folders |= {str(one) for one in PurePosixPath(place).parents}
         self._left -= len(data)
         return None
 
-    def _place(self, name: str, packed_in: tuple[str, ...]) -> str | None:
-        """The path for a file: its own or, where that is taken by one out of another ZIP, the same in a folder named like this
-        ZIP. None where the path is not valid here.
-        """
-        path = PurePosixPath(name)
-        aside = [path.parent / PurePosixPath(one).stem / path.name for one in reversed(packed_in)]
-        for one in (path, *aside):
-            parts = [_short(part) for part in one.parts]
-            whole = "/".join(parts)
-            fits = len(parts) <= DEEPEST and len(whole.encode("utf-8", "replace")) <= LONGEST_PATH
-            if not fits and OURS.search(name):  # too deep: a notebook goes to the top
-                whole, fits = parts[-1], True
-            if fits and self._free(whole):
-                return whole
-        return None
+    def _place(self, name: str) -> str | None:
+        """The path for a file; None where it is taken, or not valid here."""
+        parts = [_short(part) for part in PurePosixPath(name).parts]
+        whole = "/".join(parts)
+        if len(parts) > DEEPEST or len(whole.encode("utf-8", "replace")) > LONGEST_PATH:
+            if not is_ours(name):
+                return None
+            whole = parts[-1]  # too deep: a notebook goes to the top
+        above = (str(one) for one in PurePosixPath(whole).parents)
+        free = whole not in self.there and whole not in self._folders and not any(one in self.there for one in above)
+        return whole if free else None
 
-    def _free(self, path: str) -> bool:
-        above = (str(one) for one in PurePosixPath(path).parents)
-        return path not in self.there and path not in self._folders and not any(one in self.there for one in above)
+
+def is_ours(name: str) -> bool:
+    """Whether a file has a name that marking looks for."""
+    return bool(OURS.search(PurePosixPath(name).name))
 
 
 def _rank(name: str) -> int:
-    return 0 if OURS.search(name) else 1 if name.lower().endswith(".zip") else 2
+    return 0 if is_ours(name) else 1 if name.lower().endswith(".zip") else 2
 
 
 def _short(part: str) -> str:

@@ -22,7 +22,7 @@ from course.core.catalog import checkpoint_names
 from course.core.i18n import Text, both
 from course.learning.harvesting import Answers, carries_sheet, decoded, harvest, latest
 from course.learning.notebook_file import EMPTY, as_handed_out, read_notebook
-from grader.handin.handin import LINK, OURS, STAMP, Files, on_disk, unpacked
+from grader.handin.handin import LINK, STAMP, Files, is_ours, on_disk, unpacked
 from grader.handin.sentences import ARCHIVES, MOST_NAMED, joined, kind_in_words, kind_of, named, printed, said
 from grader.project.files import unlock
 
@@ -130,7 +130,7 @@ def _choose(
         chosen, *others = sorted(working, key=lambda one: _rank(one, wanted))
         different = [one.name for one in others if not chosen.covers(one)]
         beside = [name for name in unread if not _copy_of_a_program(name)]
-        beside += [name for name in files.unread if OURS.search(name) and files.unread[name] != LINK]
+        beside += [name for name in files.unread if is_ours(name) and files.unread[name] != LINK]
         if different:
             held = "two-works", said("two_works", names=named([chosen.name, *different]))
         elif beside:
@@ -271,7 +271,7 @@ def _elsewhere(files: Files, found: list[Candidate]) -> bool:
     in one of another kind in which somebody wrote.
     """
     packed = any(data.startswith(ARCHIVES) for data in files.there.values())
-    closed = any(OURS.search(name) or name.lower().endswith(".zip") for name in files.unread)
+    closed = any(is_ours(name) or name.lower().endswith(".zip") for name in files.unread)
     return packed or closed or any(not one.ours and one.extra for one in found)
 
 
@@ -353,8 +353,10 @@ def _beside(files: Files, chosen: Candidate | None) -> dict[str, bytes]:
         if name == chosen.name:
             continue
         path = PurePosixPath(name)
-        inside = path.is_relative_to(folder)
-        made.setdefault(str(path.relative_to(folder)) if inside else name, data)
+        if path.is_relative_to(folder):
+            path = path.relative_to(folder)
+        own = [part for part in path.parts[:-1] if not part.lower().endswith(".zip")]  # as it lay in its ZIP
+        made.setdefault("/".join([*own, path.name]), data)
     return made
 
 

@@ -16,7 +16,7 @@ from grader.handin.guard import guarded
 from grader.handin.importing import record
 from grader.project import ProjectError
 from grader.project.notebook_name import name_of
-from grader.reporting.summary import marked
+from grader.reporting.summary import state_of
 
 Say = Callable[[str], None]
 
@@ -31,7 +31,7 @@ def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
 
     for student in course.submitted(lesson):
         with guarded(student, fail):
-            students += [student] if marked(course, student, lesson) else []
+            students += [student] if state_of(course, student, lesson).get("marked") else []
     for student in tqdm(students, desc=f"{lesson}, feedback", unit="page", disable=not sys.stderr.isatty()):
         with guarded(student, fail):
             result = _uninterrupted(course.api.generate_feedback(lesson, student))

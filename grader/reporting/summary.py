@@ -119,10 +119,12 @@ def _held(state: dict) -> str:
     return f"HELD BACK: {HELD.get(state['held'], state['held'])}"
 
 
-def marked(course: Course, student: str, lesson: str) -> bool:
-    """Whether a submission is marked completely: the graded notebook is written after the grades are saved."""
+def state_of(course: Course, student: str, lesson: str) -> dict:
+    """The part of a graded notebook's metadata that the grader wrote; empty where there is no graded notebook. "marked" is in it where it
+    is marked completely: the notebook is written after the grades are saved.
+    """
     notebook = graded_notebook(course, student, lesson)
-    return notebook is not None and bool(notebook.metadata.get(STATE, {}).get("marked"))
+    return notebook.metadata.get(STATE, {}) if notebook is not None else {}
 
 
 def graded_notebook(course: Course, student: str, lesson: str) -> nbformat.NotebookNode | None:
