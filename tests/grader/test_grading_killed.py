@@ -24,7 +24,7 @@ from tests.support.grading_class import copy_of, hand_in_class, marked, rows
 from tests.support.grading_fixtures import LESSON
 
 KILLS = int(os.environ.get("COURSE_KILLS", "20"))  # of the long test
-VICTIMS = ("driver", "kernel", "marking", "warm", "any")
+VICTIMS = ("driver", "all", "kernel", "marking", "warm", "any")
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +33,9 @@ def handed_in(tmp_path_factory) -> Path:
     return hand_in_class(tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("course") / "class", times=2)
 
 
-def start(root: Path, user: tuple[str, ...] = ()) -> subprocess.Popen:
+def start(root: Path) -> subprocess.Popen:
     return subprocess.Popen(
-        [*user, sys.executable, "-m", "grader", "autograde", LESSON, "--dir", str(root), "--jobs", "2"],
+        [sys.executable, "-m", "grader", "autograde", LESSON, "--dir", str(root), "--jobs", "2"],
         cwd=HERE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -44,10 +44,10 @@ def start(root: Path, user: tuple[str, ...] = ()) -> subprocess.Popen:
 
 
 def victim_of(kind: str, run: subprocess.Popen, below: list[psutil.Process], rng: random.Random) -> psutil.Process:
-    """A process of the run: its driver; one that marks or starts those; a warm one or its sandbox; the last started,
-    which is mostly a kernel with a submission in it; any.
+    """A process of the run: its driver, also where all are killed; one that marks or starts those; a warm one or its sandbox; the last
+    started, which is mostly a kernel with a submission in it; any.
     """
-    if kind == "driver" or not below:
+    if kind in ("driver", "all") or not below:
         return psutil.Process(run.pid)
     said = {process: " ".join(process.cmdline()) for process in below if process.is_running()}
     among = {
@@ -79,6 +79,9 @@ def test_after_any_kill_the_next_run_brings_the_gradebook_of_an_undisturbed_one(
             victim = victim_of(VICTIMS[number % len(VICTIMS)], run, below, rng)
             killed.append(victim.cmdline()[-4:])
             victim.kill()
+            if VICTIMS[number % len(VICTIMS)] == "all":  # as when the machine goes down
+                for process in below:
+                    process.kill()
         except psutil.NoSuchProcess:
             pass  # it was quicker
         said, _ = run.communicate(timeout=300)

@@ -1,18 +1,15 @@
-"""What takes many minutes: a class of 300 marked as an ordinary user without control groups, and its run killed whole."""
+"""What takes many minutes: a class of 300 marked as an ordinary user without control groups."""
 
 from __future__ import annotations
 
 import copy
 import os
-import random
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import nbformat
-import psutil
 import pytest
 
 from grader.cli.made_up import work
@@ -20,10 +17,9 @@ from grader.course import Course, init
 from grader.marking.execute import DISTURBED
 from grader.project import HERE
 from grader.release.run import release
-from tests.grader.test_grading_killed import start
 from tests.support import ordinary_user
 from tests.support.graded_class import PUPILS
-from tests.support.grading_class import copy_of, hand_in_class, marked, rows
+from tests.support.grading_class import copy_of, marked, rows
 from tests.support.grading_corpus import CLASS, damaged, exhausting, hand_in
 from tests.support.grading_corpus.base import CANARY
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
@@ -99,31 +95,3 @@ def test_forty_hostile_submissions_change_no_mark_of_260_honest_ones(honest, tmp
     assert "NOT ENFORCED HERE" in said and "without a grade: nobody" in said, said[-3000:]
     assert len(CLASS) > HOSTILE and marked(rough) == HONEST + HOSTILE
     assert [row for row in rows(rough) if "-" not in row[0]] == rows(quiet) and len(rows(quiet)) == HONEST * 6
-
-
-def test_a_run_killed_whole_as_an_ordinary_user_goes_on_where_it_was(tmp_path_factory, tmp_path):
-    handed_in = hand_in_class(tmp_path_factory.mktemp("project"), tmp_path / "class", times=8)
-    quiet, rough = copy_of(handed_in, tmp_path / "quiet"), copy_of(handed_in, tmp_path / "rough")
-    for folder in (quiet, rough, handed_in):
-        ordinary_user.give(folder)
-    assert "without a grade: nobody" in mark(quiet)
-    rng, kills = random.Random(13), 0
-    while marked(rough) < 60:
-        before, run = marked(rough), start(rough, ordinary_user.prefix())
-        while run.poll() is None and marked(rough) <= before:
-            time.sleep(0.01)
-        time.sleep(rng.random())
-        below = (
-            [psutil.Process(run.pid), *psutil.Process(run.pid).children(recursive=True)] if run.poll() is None else []
-        )
-        for process in below:  # all of them, as when the machine goes down
-            try:
-                process.kill()
-            except psutil.NoSuchProcess:
-                pass
-        kills += bool(below)
-        run.communicate(timeout=300)
-        assert not psutil.wait_procs(below, timeout=20)[1]
-    assert kills >= 2
-    assert "without a grade: nobody" in mark(rough)
-    assert rows(rough) == rows(quiet) and len(rows(quiet)) == 72 * 6
