@@ -21,7 +21,6 @@ from course.learning.marking import misconceptions_of
 from course.questions.items import Item
 from grader.gradebook.marks import CellMark, Standing, standings
 from grader.handin.answers import keyed_items, stored
-from grader.handin.papers import paper_in
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id
 from grader.project import Infrastructure
@@ -75,7 +74,7 @@ class Overview(CourseStep):
             "counts": [counts[how] for how in ("correct", "partly", "incorrect", "not attempted")],
             "rows": rows,
             "graded": {row["id"]: {**row, "number": place} for place, row in enumerate(rows, start=1)},
-            "ideas": [] if held else self._ideas(state, items, said, before, word, language),
+            "ideas": [] if held else self._ideas(state, items, lesson, word, language),
             "before": {other: _total(one, word) for other, one in before.items()},
         }
         return nb, resources
@@ -131,20 +130,18 @@ class Overview(CourseStep):
         return [*dict.fromkeys(known), *sorted({*standing.cells} - {*known})]
 
     def _ideas(
-        self, state: dict, items: dict[str, Item], said: dict, before: dict, word: dict[str, str], language: str
+        self, state: dict, items: dict[str, Item], lesson: str, word: dict[str, str], language: str
     ) -> list[str]:
         """The false beliefs that the answers show, each with experiments and questions that help, as HTML."""
         if not (held := _beliefs(state, items)):
             return []
-        texts, meet = known_beliefs(self.project), remedies(self.project, said["assignment"])
-        earlier = {lesson: self._beliefs_of(said["student"], lesson) for lesson in before}
+        texts, meet = known_beliefs(self.project), remedies(self.project, lesson)
         ideas = []
         for belief in held:
             known = meet.get(belief, {"experiments": [], "practice": []})
             calls = {
                 "measure": [f'observe("{one}")' for one in known["experiments"]],
                 "practise": [f'review("{one}")' for one in known["practice"]],
-                "again": [lesson for lesson, beliefs in earlier.items() if belief in beliefs],
             }
             parts = [
                 word[name].format(", ".join(f"`{one}`" for one in found)) for name, found in calls.items() if found
@@ -152,16 +149,6 @@ class Overview(CourseStep):
             all_parts = map(inline, [pick(texts.get(belief, belief), language), *parts])
             ideas.append((" " if language == "en" else "").join(all_parts))
         return ideas
-
-    def _beliefs_of(self, student: str, lesson: str) -> list[str]:
-        """The beliefs that a student's answers to another checkpoint show."""
-        root = Path(self.course_root)
-        path = root / "autograded" / student / lesson / f"{name_of(root, lesson)}.ipynb"
-        if not (path.exists() and self.project.checkpoint_source(lesson).exists()):
-            return []
-        state = nbformat.v4.reads(path.read_text(encoding="utf-8")).metadata.get(STATE, {})
-        paper = paper_in(root, lesson, student, state.get("salt", ""))
-        return _beliefs(state, keyed_items(self.project, lesson, paper))
 
     def _given_back(self, said: dict) -> list[str]:
         """The other checkpoints of this student with a feedback page, so that the student knows the marks already."""
