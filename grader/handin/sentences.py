@@ -8,6 +8,7 @@ from typing import Any
 
 from course.core.i18n import Text, both
 from grader.project import read_yaml
+from grader.project.texts import filled
 
 TEXTS: dict[str, Any] = read_yaml(Path(__file__).with_name("sentences.yaml"))
 KINDS = [(kind["begins"].encode("latin-1"), kind) for kind in TEXTS["kinds"]]
@@ -17,10 +18,7 @@ MOST_NAMED = 4  # files in a sentence
 
 def said(name: str, /, **values: object) -> Text:
     """A sentence with its values; a value may have two languages itself."""
-    own = {
-        code: {key: one[code] if isinstance(one, dict) else one for key, one in values.items()} for code in ("en", "zh")
-    }
-    return both(*(TEXTS[name][code].format(**own[code]) for code in ("en", "zh")))
+    return filled(TEXTS[name], values)
 
 
 def joined(first: Text, second: Text) -> Text:

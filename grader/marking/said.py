@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from course.core.i18n import LANGUAGES, Text
+from course.core.i18n import Text
 from grader.project import read_yaml
+from grader.project.texts import filled
 
 SAID: dict[str, dict[str, dict[str, str]]] = read_yaml(Path(__file__).with_name("said.yaml"))
 
@@ -15,9 +15,4 @@ SAID: dict[str, dict[str, dict[str, str]]] = read_yaml(Path(__file__).with_name(
 def say(what: str, **values: Any) -> Text:
     """A sentence in both languages: ``say("held.other-paper", other="eve", student="ada")``. A value may be a text in both, too."""
     section, _, name = what.partition(".")
-
-    def filled(code: str) -> str:
-        own = {key: value[code] if isinstance(value, Mapping) else value for key, value in values.items()}
-        return SAID[section][name][code].format(**own)
-
-    return {code: filled(code) for code in LANGUAGES}
+    return filled(SAID[section][name], values)
