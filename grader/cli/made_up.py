@@ -19,7 +19,6 @@ from nbformat.v4 import new_code_cell, new_output
 from nbgrader.utils import temp_attrs
 from tqdm import tqdm
 
-from course.core.catalog import checkpoint_names
 from course.core.i18n import both, pick, set_language
 from course.core.units import format_points
 from course.learning.marking import Response
@@ -154,7 +153,7 @@ def deserved(student: Student, items: dict[str, Item], tasks: dict[str, Task]) -
 
 def work(project: Project, lesson: str, language: str, student: Student, folder: Path) -> None:
     """Turn the fetched notebook in ``folder`` into this student's submission, the answers file beside it."""
-    path = next(path for name in checkpoint_names(lesson) if (path := folder / f"{name}.ipynb").exists())
+    path = folder / f"{name_of(lesson)}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     write_code(project, lesson, student, notebook)
     _give_answers(project, lesson, language, student, notebook, folder)
@@ -252,7 +251,7 @@ def demo(
         differences += compare(course, lesson, students, say)
         write_report(course, lesson)
     export(course, course.root / "grades.csv")
-    one, name = students[min(1, len(students) - 1)].name, name_of(course.root, chosen[0])
+    one, name = students[min(1, len(students) - 1)].name, name_of(chosen[0])
     say(pick(LOOK, language).format(root=course.root, one=one, lesson=chosen[0], name=name))
     return differences
 

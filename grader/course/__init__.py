@@ -153,7 +153,7 @@ class Course:
         return sorted(found)
 
     def autograded(self, student: str, lesson: str) -> Path:
-        return self.root / "autograded" / student / lesson / f"{name_of(self.root, lesson)}.ipynb"
+        return self.root / "autograded" / student / lesson / f"{name_of(lesson)}.ipynb"
 
 
 def command(words: str, root: Path) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import Gradebook, MissingEntry, Notebook, SubmittedAssignment, SubmittedNotebook
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy.orm import scoped_session, sessionmaker
 from traitlets import TraitError
@@ -14,7 +14,7 @@ from traitlets import TraitError
 from grader.course import command
 from grader.project import Infrastructure, ProjectError
 from grader.project.dates import timestamp_of
-from grader.project.notebook_name import in_gradebook
+from grader.project.notebook_name import name_of
 
 if TYPE_CHECKING:
     from grader.course import Course
@@ -32,6 +32,14 @@ def in_one_transaction(gradebook: Gradebook) -> Iterator[None]:
         finally:
             gradebook.db.remove()
             gradebook.db = usual
+
+
+def in_gradebook(gradebook: Gradebook, lesson: str) -> Notebook | None:
+    """The checkpoint's notebook in the gradebook; None where it was never released."""
+    try:
+        return gradebook.find_notebook(name_of(lesson), lesson)
+    except MissingEntry:
+        return None
 
 
 class GradebookWriter:

@@ -45,7 +45,7 @@ def prepare(course: Path, project: Project, lesson: str, student: str) -> None:
         unlock(Path(inner))
         for path in (Path(inner) / name for name in names):
             path.unlink() if path.is_symlink() else unlock(path)
-    path, stamp = folder / f"{name_of(course, lesson)}.ipynb", folder / STAMP
+    path, stamp = folder / f"{name_of(lesson)}.ipynb", folder / STAMP
     if os.path.lexists(stamp) and not (_small(stamp) and timestamp_of(read_regular(stamp))):
         _move_aside(stamp)  # it would stop stock commands for the whole class. Without one nobody is late
     if not _opens(path):
@@ -65,7 +65,7 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
         if course.project.checkpoint_source(lesson).exists():
             with guarded(folder.parent.name, lambda name, reason: print(f"{name}: {reason}", file=sys.stderr)):
                 prepare(course.root, course.project, lesson, folder.parent.name)
-            notebooks[:] = [str(folder / f"{name_of(course.root, lesson)}.ipynb")]
+            notebooks[:] = [str(folder / f"{name_of(lesson)}.ipynb")]
 
 
 def _small(path: Path) -> bool:

@@ -19,10 +19,11 @@ from grader.authoring.lint import lint
 from grader.authoring.publish import text_of
 from grader.authoring.scaffold import left_over
 from grader.course import Course, command, done
+from grader.gradebook import in_gradebook
 from grader.handin.papers import has_papers, released_salt, salt
 from grader.marking.hidden_inputs import secret
 from grader.project import Project, ProjectError, checkpoint_items
-from grader.project.notebook_name import in_gradebook, notebook_in
+from grader.project.notebook_name import notebook_in
 
 COPIED = ("source", "release")
 WHICH_ID = (

@@ -154,7 +154,7 @@ class Overview(CourseStep):
         """The other checkpoints of this student with a feedback page, so that the student knows the marks already."""
         root = Path(self.course_root)
         pages = (root / "feedback" / said["student"]).glob("*/*.html")
-        found = {path.parent.name for path in pages if path.stem == name_of(root, path.parent.name)}
+        found = {path.parent.name for path in pages if path.stem == name_of(path.parent.name)}
         return sorted(found - {said["assignment"]})
 
 

@@ -46,7 +46,7 @@ def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
     if others:
         say(
             f"{len(others)} did not hand in through the exchange; "
-            f"hand out feedback/STUDENT/{lesson}/{name_of(course.root, lesson)}.html yourself, "
+            f"hand out feedback/STUDENT/{lesson}/{name_of(lesson)}.html yourself, "
             f"or for those who came by import {command('give-back ' + lesson, course.root)}: {', '.join(others)}"
         )
     if not students:
@@ -73,7 +73,7 @@ def give_back(course: Course, lesson: str, to: Path | None = None) -> tuple[Path
     to, lacking = to or course.root / f"feedback-{lesson}.zip", []
     with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
         for student, place in sorted(known.items()):
-            page = course.root / "feedback" / student / lesson / f"{name_of(course.root, lesson)}.html"
+            page = course.root / "feedback" / student / lesson / f"{name_of(lesson)}.html"
             marked = course.autograded(student, lesson)
             if not page.exists() or not marked.exists() or page.stat().st_mtime_ns < marked.stat().st_mtime_ns:
                 lacking.append(student)  # a page of before the last marking may say "held back", or show other marks

@@ -12,17 +12,14 @@ import pytest
 
 from grader.autograde.run import How, autograde
 from grader.cli import classes, main
-from grader.cli.made_up import Student, hand_in, work
-from grader.course import Course, command, init
+from grader.course import Course, command
 from grader.gradebook.late import extend
-from grader.handin.exchange import collect
 from grader.project import ProjectError
-from grader.release.run import release
 from grader.reporting.give_out import feedback
 from grader.reporting.summary import BY_HAND, Outcome, strays, summary
 from tests.support.graded_class import make_class
-from tests.support.grading_class import copy_of, rows, stock
-from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
+from tests.support.grading_class import copy_of, rows
+from tests.support.grading_fixtures import LESSON, NOTEBOOK
 
 
 @pytest.fixture(scope="module")
@@ -214,51 +211,3 @@ def test_a_number_of_processes_and_the_next_command(tmp_path, monkeypatch, capsy
     assert command("report 01_map", tmp_path / "my class") == "`python -m grader report 01_map --dir 'my class'`"
     with pytest.raises(ProjectError, match="no course directory"):
         Course(tmp_path)
-
-
-@pytest.mark.slow
-def test_a_class_that_was_released_under_the_old_names_goes_on_under_them(tmp_path):
-    """Through the exchange and by import, with stock steps, another release and marked anew; a copy with the new name counts alike."""
-    project = make_project(tmp_path / "project")
-    init(tmp_path / "class", "en", "old", project=project)
-    course = Course(tmp_path / "class")
-    there = course.root / "source" / LESSON / f"{LESSON}.ipynb"
-    there.parent.mkdir(parents=True)
-    there.write_text("{}")  # what an earlier version wrote
-    release(course, LESSON)
-    hand_in(course, LESSON, Student("ada"))
-    desk = course.root / "students" / "ada" / LESSON
-    assert (desk / f"{LESSON}.ipynb").exists() and not list(desk.glob(f"{NOTEBOOK}*"))
-    (tmp_path / "in" / "bob").mkdir(parents=True)
-    work(
-        project,
-        LESSON,
-        "en",
-        Student("bob", quiz="half"),
-        shutil.copytree(there.parents[2] / "release" / LESSON, desk / "b"),
-    )
-    shutil.copy(desk / "b" / f"{LESSON}.ipynb", tmp_path / "in" / "bob" / f"{NOTEBOOK}.ipynb")
-    assert main(["roster", str(rostered(tmp_path)), "--dir", str(course.root)]) == 0
-    assert main(["import", str(tmp_path / "in"), "--dir", str(course.root)]) == 0
-    assert collect(course, LESSON) == 2
-
-    def points() -> dict[str, float | None]:
-        return {one.student: one.points for one in autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)}
-
-    first = points()
-    assert first["ada"] == 13 and 0 < first["bob"] < 13
-    release(course, LESSON)
-    for student in ("ada", "bob"):
-        stock(course, LESSON, student)
-    assert points() == first
-    assert feedback(course, LESSON, lambda line: None) == []
-    for folder, ending in (("source", ""), ("release", ""), ("autograded/ada", ".ipynb"), ("feedback/bob", ".html")):
-        names = {path.stem for path in (course.root / folder / LESSON).glob(f"*{ending or '.ipynb'}")}
-        assert names == {LESSON}, (folder, names)
-    with course.gradebook as gradebook:
-        assert [one.name for one in gradebook.find_assignment(LESSON).notebooks] == [LESSON]
-
-
-def rostered(folder: Path) -> Path:
-    (folder / "roster.csv").write_text("student_id,First name,Last name\nada,Ada,L\nbob,Bob,R\n")
-    return folder / "roster.csv"
