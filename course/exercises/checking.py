@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from course.core.i18n import Text, both
-from course.core.verdict import Verdict, inconclusive, incorrect
+from course.core.i18n import both
+from course.exercises.told import Told
 
 if TYPE_CHECKING:
     from course.timing import Comparison
@@ -81,55 +81,34 @@ def comparison(found: Any) -> Comparison | None:
     return found if good else None
 
 
-def race_in(losing: Any, maker: str, baseline: str, other: str) -> Comparison | Verdict:
-    """The comparison of these two sides in ``losing["race"]``, made by ``maker`` of the notebook; `incorrect` for anything else."""
+def race_in(losing: Any, maker: str, baseline: str, other: str) -> Comparison:
+    """The comparison of these two sides in ``losing["race"]``, made by ``maker`` of the notebook; raises Told for anything else."""
     try:
         raced = comparison(losing["race"])
     except (KeyError, TypeError, ValueError):  # a comparison asked for a name it lacks is a ValueError
-        wanted = f'`{{"race": {maker}}}`'
-        return incorrect(both(f"`losing` should be {wanted}.", f"`losing` 应是 {wanted}。"), reason="no-dictionary")
+        raise Told("no-dictionary", maker=maker) from None
     if raced is not None and raced.baseline == baseline and list(raced.pairs) == [other]:
         return raced
-    said = both(f"`race` should be what `{maker}` gave back.", f"`race` 应是 `{maker}` 的返回值。")
-    return incorrect(said, reason="no-race")
+    raise Told("no-race", maker=maker)
 
 
-def too_few_rounds(raced: Comparison) -> Verdict | None:
-    """`inconclusive`, in words, where a comparison of two has too few rounds for an interval; else None."""
+def enough_rounds(raced: Comparison) -> None:
+    """Raises Told where a comparison of two has too few rounds for an interval."""
     from course.timing import enough, too_few
 
-    (pair,) = raced.pairs.values()
-    if pair.low is not None and enough(raced.rounds):
-        return None
-    few = too_few(raced.rounds)
-    return inconclusive(
-        both(
-            f"{few['en'][0].upper()}{few['en'][1:]}. Give it more time with `max_time=`.",
-            f"{few['zh']}。请用 `max_time=` 多给些时间。",
-        ),
-        reason="rounds",
-    )
+    if raced.low is None or not enough(raced.rounds):
+        few = too_few(raced.rounds)
+        raise Told("rounds", few=both(few["en"][0].upper() + few["en"][1:], few["zh"]))
 
 
-def not_lost(raced: Comparison, won: Text, line: float = 1) -> Verdict | None:
-    """Checks that a comparison shows a loss: its whole interval lies above ``line``.
+def lost(raced: Comparison, line: float = 1) -> dict[str, float]:
+    """The interval of a comparison that shows a loss: all of it lies above ``line``.
 
-    Returns None for a loss; else `incorrect` where the interval lies below (``won`` then says who won and what to think
-    about), `inconclusive` where it holds the line, drifts, or comes from too few rounds.
+    Raises Told: `won` where the interval lies below, `undecided` where it holds the line, drifts, or comes from too few rounds.
     """
-    if few := too_few_rounds(raced):
-        return few
+    enough_rounds(raced)
+    interval = {"low": raced.low, "high": raced.high}
     told = raced.verdict != "undecided"  # a drift makes an interval beside the line undecided, too
     if told and raced.low > line:
-        return None
-    interval = f"[{raced.low:.2f}, {raced.high:.2f}]"
-    if told and raced.high < line:
-        said = both(f"{interval} lies below {line:g}. ", f"{interval} 在 {line:g} 之下。")
-        return incorrect({code: said[code] + won[code] for code in said}, reason="won")
-    return inconclusive(
-        both(
-            f"{interval} from {raced.rounds} rounds is no evidence yet. Take a clearer case or more time.",
-            f"{raced.rounds} 轮测得 {interval}，还不足为凭。换个更极端的例子，或多给些时间。",
-        ),
-        reason="undecided",
-    )
+        return interval
+    raise Told("won" if told and raced.high < line else "undecided", rounds=raced.rounds, **interval)

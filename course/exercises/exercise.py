@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from course.core.catalog import BY_ID, PROJECTS, lesson_folder, modules
@@ -16,6 +16,7 @@ from course.core.i18n import Text, both
 from course.core.verdict import Verdict, incorrect, not_attempted
 from course.exercises.blocks import block_check
 from course.exercises.slips import KEYS, Cases, visible_check
+from course.exercises.told import judged
 from course.questions.bank import read_yaml
 
 
@@ -102,11 +103,12 @@ def all_exercises() -> dict[str, Exercise]:
     for lesson in (*BY_ID, *PROJECTS):
         path = lesson_folder(lesson) / "exercises.yaml"
         texts = read_yaml(path) if path.exists() else {}
-        checks = [pair for module in modules(lesson, "exercises") for pair in module.CHECKS.items()]
+        made = [pair for module in modules(lesson, "exercises") for pair in module.CHECKS.items()]
+        checks = [(name, partial(judged, check, texts.get(name, {}).get("says", {}))) for name, check in made]
         cases = {name: Cases.of(entry) for name, entry in texts.items() if "cases" in entry}
         checks += [(name, one.judge) for name, one in cases.items()]
-        made = ((name, block_check(entry) or visible_check(entry)) for name, entry in texts.items())
-        checks += [(name, check) for name, check in made if check]
+        stated = ((name, block_check(entry) or visible_check(entry)) for name, entry in texts.items())
+        checks += [(name, check) for name, check in stated if check]
         names = [name for name, _ in checks]
         if twice := [name for name in names if names.count(name) > 1 or name in found]:
             raise ValueError(f"two exercises share the id {twice[0]!r}")

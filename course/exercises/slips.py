@@ -372,7 +372,7 @@ def check_report(report: Any, fields: Sequence[str]) -> Verdict:
 
 KEYS = (
     "block", "moved", "cases", "draws", "setup", "right", "wrong", "keeps", "any_order", "through", "shown", "differs", "slips",
-    "form", "example", "report",
+    "form", "example", "report", "says",
 )  # fmt: skip
 """The keys of an entry that make its check."""
 

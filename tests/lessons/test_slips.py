@@ -1,13 +1,21 @@
-"""Exercises stated as cases and slips: each slip is told apart from the right answer and from the others, everywhere."""
+"""Exercises stated as cases and slips: each slip is told apart from the right answer and from the others, everywhere.
+
+Checks in Python: what they tell has words in both languages.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
+import string
 
 import pytest
 
+from course.core.catalog import BY_ID, lesson_folder
+from course.exercises import told
 from course.exercises.exercise import Exercise, all_exercises, judge
 from course.exercises.slips import KINDS, Cases, arguments, data, same, visible_check
+from course.questions.bank import read_yaml
 from tests.lessons.ideas import IMPORTS
 
 EXERCISES = [exercise for exercise in all_exercises().values() if exercise.cases]
@@ -179,3 +187,50 @@ def test_an_example_and_a_choice_of_words():
     assert "`f(1)`, `[1, 2]` is right, and it gave `[2]`" in example(lambda one: [2]).messages[0]["en"]
     words = visible_check({"name": "f", "form": {"call": "", "one_of": ["yes", "no"]}})
     assert words(lambda: "no").state == "not marked" and '"yes" or "no"' in words(lambda: 3).messages[0]["en"]
+
+
+# --- what checks in Python tell -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lesson", BY_ID)
+def test_what_a_check_tells_has_words_and_no_words_are_told_by_none(lesson):
+    """Each code beside `Told` has a sentence, each sentence a code and the values that it names in the checks."""
+    trees = [ast.parse(path.read_text("utf-8")) for path in lesson_folder(lesson).glob("exercises*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    written = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "Told"]
+    values = written | {one.arg for call in calls for one in call.keywords} | {"low", "high", "rounds"}
+    common = {"right", "won", *told.shared()}  # of all checks, and of course/exercises/checking.py
+    codes = {one.value for call in calls for one in call.args if isinstance(one, ast.Constant)}
+    entries = read_yaml(lesson_folder(lesson) / "exercises.yaml") or {}
+    said = [pair for entry in entries.values() for pair in entry.get("says", {}).items()]
+    assert codes <= {code for code, _ in said} | common
+    for code, words in said:
+        assert code in written | common or any(code.startswith(one) for one in written if one.endswith(", "))
+        named = {field for one in ("en", "zh") for _, field, _, _ in string.Formatter().parse(words[one]) if field}
+        assert named <= values, code
+
+
+def test_a_finding_is_told_in_the_words_of_its_entry():
+    says = {
+        "few": {"half": True, "en": "{count} of {what}", "zh": "{what}有 {count} 个"},
+        "few, none": {"en": "None.", "zh": "没有。"},
+        "nobody-knows": {"undecided": True, "en": "?", "zh": "？"},
+        "right": {"en": "{count:.1f}", "zh": "{count:.1f}"},
+    }
+
+    def check(found):
+        if isinstance(found, told.Told):
+            raise found
+        return found
+
+    def judged(*codes, **values):
+        verdict = told.judged(check, says, told.Told(*codes, **values))
+        return verdict.state, verdict.reason, verdict.points, [one["zh"] for one in verdict.messages]
+
+    assert judged("few", count=2, what={"en": "cats", "zh": "猫"}) == ("partly", "few", 0.5, ["猫有 2 个"])
+    assert judged("few, none") == ("incorrect", "few", 0.0, ["没有。"])
+    assert judged("nobody-knows")[:2] == ("inconclusive", "nobody-knows")
+    assert judged("placeholder")[:2] == ("not attempted", "placeholder")
+    assert judged("few, none", "nobody-knows", points=(3, 4)) == ("partly", "few", 3, ["没有。", "？"])
+    assert told.judged(check, says, {"count": 2}).messages[0]["en"] == "2.0"
