@@ -136,9 +136,9 @@ def _words(verdict: Verdict) -> set[str]:
 
 def _question(nb: NotebookNode, item: Item, language: str) -> tuple[Verdict, list[str]]:
     response = stored(state(nb)["answers"].get(item.id))
-    blocks = [pick(item.stem, language)]
+    blocks = [render.paragraph(pick(item.stem, language))]
     if item.code:
-        blocks.append(f"```\n{pick(item.code, language).rstrip()}\n```")
+        blocks.append(render.code(pick(item.code, language)))
     blocks += BLOCKS.get(item.kind, render.option_table)(item, response, language)
     return mark(item, response), blocks
 
