@@ -1,14 +1,9 @@
 """The settings of Sphinx for the book. Nothing is loaded from outside; `python -m grader author book` builds it."""
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser"]
 project = "torch.backends"
 root_doc = "index"
 myst_heading_anchors = 4
-default_role = "code"  # `name` in a docstring
-autodoc_class_signature = "separated"
-autodoc_member_order = "bysource"
-python_maximum_signature_line_length = 80
-python_use_unqualified_type_names = True
 html_theme = "furo"
 html_title = "torch.backends"
 html_copy_source = html_show_sourcelink = html_show_sphinx = html_show_copyright = False

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -42,8 +42,10 @@ def answer_id(task_id: str) -> str:
 
 def practice_notebook(project: Project, name: str, language: str, kind: str = "lesson") -> NotebookNode:
     """The learner's notebook of a lesson, a tool (for the learner's own code) or a project. Raises ProjectError on a bad source."""
-    cells = read(project.practice_source(kind, name))
-    return _release(_notebook(project, cells, name, language, kind), language, graded=False)
+    made = _Maker(project, name, language, kind, read(project.practice_source(kind, name))).notebook()
+    if badge := badge_of(project, f"notebooks/{language}/{kind}s/{name}.ipynb", language):
+        made.cells.insert(1, new_markdown_cell(badge, id=BADGE))
+    return _release(made, language, graded=False)
 
 
 def checkpoint_notebook(
@@ -62,84 +64,29 @@ def assignment_notebook(
     """The instructor's version of a checkpoint with solutions: the source of the nbgrader assignment.
 
     other_points: graded cell -> points, where they differ from the checkpoint's data. salt: of a release in which students
-    have different papers.
+    have different papers. A checkpoint in one language is built in that one.
     """
     cells = read(project.checkpoint_source(lesson))
-    language = spoken(cells, language)
+    there = {cell.language for cell in cells if cell.language}
+    language = there.pop() if len(there) == 1 else language
     points = {**points_by_id(project, lesson), **(other_points or {})}
-    made = _notebook(project, _with_worth(cells, points), lesson, language, "checkpoint", points, salt)
+    said = [
+        replace(cell, body=cell.body.replace(MARK, worth(cells, points, cell.language)))
+        if cell.kind == "markdown"
+        else cell
+        for cell in cells
+    ]
+    made = _Maker(project, lesson, language, "checkpoint", said, points, salt).notebook()
+    made.cells.append(new_code_cell(f"# {SAVE[language]}\ncheck_file()", id="check-file"))
+    essays = [cell.id for cell in cells if cell.kind == "essay" and cell.language == language]
     made.metadata["course"] |= {
         "questions": list(project_files.checkpoint_items(project, lesson).values()),
         "tasks": {name: task.name for name, task in tasks(project, lesson).items()},
         "version": __version__,
-        **(
-            {"essays": essays}
-            if (essays := [cell.id for cell in cells if cell.kind == "essay" and cell.language == language])
-            else {}
-        ),
+        **({"essays": essays} if essays else {}),
         **({"paper": salt} if salt else {}),
     }
     return made
-
-
-def spoken(cells: list[Cell], language: str) -> str:
-    """The language to build: the one asked for, or the only one the texts have."""
-    there = {cell.language for cell in cells if cell.language}
-    return there.pop() if len(there) == 1 else language
-
-
-def _with_worth(cells: list[Cell], points: Mapping[str, float]) -> list[Cell]:
-    return [
-        replace(cell, body=cell.body.replace(MARK, worth(cells, points, cell.language)))
-        if cell.kind == "markdown" and MARK in cell.body
-        else cell
-        for cell in cells
-    ]
-
-
-def _points_of(project: Project, lesson: str, cell: Cell, name: str, points: Mapping[str, float]) -> float | int:
-    """The points of a question or task cell. Raises ProjectError for an unknown id."""
-    if cell.id not in points:
-        what, where = (
-            ("item", f"with points in {project.checkpoint_items(lesson)}")
-            if cell.kind == "question"
-            else ("task", f"in {project.task_module(lesson)}")
-        )
-        raise ProjectError(f"{name}:{cell.line}: no {what} {cell.id!r} {where}")
-    found = points[cell.id]
-    return int(found) if found == int(found) else found
-
-
-def _notebook(
-    project: Project,
-    cells: list[Cell],
-    lesson: str,
-    language: str,
-    kind: str,
-    points: Mapping[str, float] | None = None,
-    salt: str = "",
-) -> NotebookNode:
-    name = (project.checkpoint_source(lesson) if kind == "checkpoint" else project.practice_source(kind, lesson)).name
-    notebook = new_notebook(
-        metadata={
-            "course": {"kind": kind, "language": language, "lesson": lesson},
-            "kernelspec": dict(KERNELSPEC),
-            "language_info": {"name": "python"},
-        }
-    )
-    english = ""
-    for cell in cells:
-        if cell.language == "en":
-            english = cell.body
-        if cell.language in (None, language):
-            stable = (english or cell.body) if cell.language else cell.body
-            notebook.cells += _built(project, cell, lesson, language, kind, stable, name, points or {}, salt)
-    if kind != "checkpoint" and (badge := badge_of(project, f"notebooks/{language}/{kind}s/{lesson}.ipynb", language)):
-        notebook.cells.insert(1, new_markdown_cell(badge, id=BADGE))
-    if kind == "checkpoint":
-        notebook.cells.append(new_code_cell(f"# {SAVE[language]}\ncheck_file()", id="check-file"))
-    _unique_ids(notebook)
-    return notebook
 
 
 def badge_of(project: Project, file: str, language: str) -> str:
@@ -148,74 +95,78 @@ def badge_of(project: Project, file: str, language: str) -> str:
     return f"[![{COLAB[language]}]({PICTURE})]({address})" if address else ""
 
 
-def _built(
-    project: Project,
-    cell: Cell,
-    lesson: str,
-    language: str,
-    kind: str,
-    stable: str,
-    name: str,
-    all_points: Mapping[str, float],
-    salt: str,
-) -> list:
-    if cell.kind == "markdown":
-        return [new_markdown_cell(prose(cell.body, language), id=_id("text", stable), metadata=_tags(cell))]
-    if cell.kind == "bootstrap":
-        return [
-            new_code_cell(
-                bootstrap(project, VERBS.get(kind, kind), lesson, language, salt), id="bootstrap", metadata=_tags(cell)
-            )
-        ]
-    if cell.kind == "code":
-        return [new_code_cell(cell.code(language), id=_id("code", stable), metadata=_tags(cell))]
-    if kind != "checkpoint":
-        raise ProjectError(f"{name}:{cell.line}: {cell.kind} cells belong in a checkpoint")
-    points = _points_of(project, lesson, cell, name, all_points)
-    if cell.kind == "question":
-        return [new_code_cell(f'question("{cell.id}")', id=cell.id, metadata=_graded(cell.id, points))]
-    if cell.kind == "essay":
-        asked = new_markdown_cell(prose(cell.body, language), id=_id("asked", cell.id))
-        return [asked, new_markdown_cell(TEXT_STUB[language], id=cell.id, metadata=_essay(cell.id, points))]
-    answer = new_code_cell(cell.code(language), id=answer_id(cell.id), metadata=_answer(cell.id))
-    return [answer, new_code_cell(f'check("{cell.id}")', id=cell.id, metadata=_graded(cell.id, points))]
+@dataclass(frozen=True)
+class _Maker:
+    """Makes one notebook in one language. points: of the graded cells of a checkpoint. salt: of its release."""
+
+    project: Project
+    lesson: str
+    language: str
+    kind: str
+    source: list[Cell]
+    points: Mapping[str, float] = field(default_factory=dict)
+    salt: str = ""
+
+    def notebook(self) -> NotebookNode:
+        """The notebook with its solutions."""
+        course = {"kind": self.kind, "language": self.language, "lesson": self.lesson}
+        made = new_notebook(
+            metadata={"course": course, "kernelspec": dict(KERNELSPEC), "language_info": {"name": "python"}}
+        )
+        english = ""
+        for cell in self.source:
+            if cell.language == "en":
+                english = cell.body
+            if cell.language in (None, self.language):
+                made.cells += self._cells(cell, english if cell.language and english else cell.body)
+        _unique_ids(made)
+        return made
+
+    def _cells(self, cell: Cell, stable: str) -> list[NotebookNode]:
+        """The cells of one cell of the source. stable: the text that their ids are made from, the same in both languages."""
+        tags = {"tags": list(cell.tags)} if cell.tags else {}
+        if cell.kind == "markdown":
+            return [new_markdown_cell(prose(cell.body, self.language), id=_id("text", stable), metadata=tags)]
+        if cell.kind == "bootstrap":
+            verb = VERBS.get(self.kind, self.kind)
+            code = bootstrap(self.project, verb, self.lesson, self.language, self.salt)
+            return [new_code_cell(code, id="bootstrap", metadata=tags)]
+        if cell.kind == "code":
+            return [new_code_cell(cell.code(self.language), id=_id("code", stable), metadata=tags)]
+        if self.kind != "checkpoint":
+            name = self.project.practice_source(self.kind, self.lesson).name
+            raise ProjectError(f"{name}:{cell.line}: {cell.kind} cells belong in a checkpoint")
+        graded = _metadata(cell.id, grade=True, locked=cell.kind != "essay", points=self._points(cell))
+        if cell.kind == "question":
+            return [new_code_cell(f'question("{cell.id}")', id=cell.id, metadata=graded)]
+        if cell.kind == "essay":
+            asked = new_markdown_cell(prose(cell.body, self.language), id=_id("asked", cell.id))
+            graded["nbgrader"]["solution"] = True
+            return [asked, new_markdown_cell(TEXT_STUB[self.language], id=cell.id, metadata=graded)]
+        name = answer_id(cell.id)
+        answer = new_code_cell(cell.code(self.language), id=name, metadata=_metadata(name, solution=True))
+        return [answer, new_code_cell(f'check("{cell.id}")', id=cell.id, metadata=graded)]
+
+    def _points(self, cell: Cell) -> float | int:
+        """The points of a question, task or essay. Raises ProjectError for an unknown id."""
+        found = self.points.get(cell.id)
+        if found is None:
+            what, where = "task", f"in {self.project.task_module(self.lesson)}"
+            if cell.kind == "question":
+                what, where = "item", f"with points in {self.project.checkpoint_items(self.lesson)}"
+            name = self.project.checkpoint_source(self.lesson).name
+            raise ProjectError(f"{name}:{cell.line}: no {what} {cell.id!r} {where}")
+        return int(found) if found == int(found) else found
 
 
-def _tags(cell: Cell) -> dict:
-    return {"tags": list(cell.tags)} if cell.tags else {}
-
-
-def _graded(identity: str, points: float) -> dict:
+def _metadata(
+    identity: str, grade: bool = False, locked: bool = False, solution: bool = False, **points: float
+) -> dict:
+    """nbgrader's metadata of a cell."""
+    same = {"schema_version": 3, "task": False}
     return {
-        "nbgrader": {
-            "grade": True,
-            "grade_id": identity,
-            "locked": True,
-            "points": points,
-            "schema_version": 3,
-            "solution": False,
-            "task": False,
-        }
+        "nbgrader": {"grade": grade, "grade_id": identity, "locked": locked, "solution": solution, **points, **same}
     }
-
-
-def _answer(identity: str) -> dict:
-    return {
-        "nbgrader": {
-            "grade": False,
-            "grade_id": answer_id(identity),
-            "locked": False,
-            "schema_version": 3,
-            "solution": True,
-            "task": False,
-        }
-    }
-
-
-def _essay(identity: str, points: float) -> dict:
-    made = _graded(identity, points)
-    made["nbgrader"] |= {"solution": True, "locked": False}
-    return made
 
 
 def _id(prefix: str, text: str) -> str:

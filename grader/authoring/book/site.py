@@ -36,8 +36,6 @@ FURO = {
     "Toggle Light / Dark / Auto color theme": "切换浅色、深色、自动",
 }
 """The words of the theme that it has in English alone."""
-SIGNATURE = re.compile(r'<dl>\n(<dd><em class="sig-param.*?)</dl>', re.DOTALL)
-"""The parameters of a long signature, which Sphinx writes as a list of definitions without terms."""
 SCRIPTS = (*offline.CARD_SCRIPTS, "theme.js")
 
 
@@ -138,7 +136,9 @@ class Book:
             for item in bets
             for option in item.options
         )
-        return f'<details class="book-result"><summary>{pages.OUTCOME[code]}</summary>{shown}{variants}</details>'
+        return (
+            f'<details class="book-result"><summary>{pages.SAID["outcome"][code]}</summary>{shown}{variants}</details>'
+        )
 
 
 def _static(project: Project, folder: Path, styles: dict[str, None]) -> None:
@@ -188,7 +188,6 @@ def _polish(folder: Path) -> None:
         text = text.replace('<aside class="toc-drawer"', '<aside class="toc-drawer" aria-label="On this page"')
         text = text.replace('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper')
         text = text.replace('role="heading"', 'role="heading" aria-level="2"')
-        text = SIGNATURE.sub(lambda found: f'<div class="sig-list">{found[1].replace("dd>", "div>")}</div>', text)
         text = re.sub(r'(<link rel="search"[^>]*href=")search', r"\1find", text)
         if folder.name == "zh":
             text = re.sub(r'(?<=[>"])({})(?=[<"])'.format("|".join(FURO)), lambda found: FURO[found[1]], text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import tempfile
 
@@ -16,7 +15,7 @@ from course.cards.offline_words import words
 from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.markup import plain
 from course.questions import knowledge
-from grader.authoring.book import api, check, clean, find, pages
+from grader.authoring.book import check, clean, find, pages
 from grader.authoring.book.execute import executed
 from grader.project import Project, checkpoint_items
 from tests.conftest import ROOT
@@ -173,15 +172,6 @@ def test_the_whole_book_is_built_without_a_fault(tmp_path):
     for code in LANGUAGES:
         assert {f"{one}.html" for one in project.lessons()} < {path.name for path in (made / code).glob("*.html")}
     assert (tmp_path / "book.zip").stat().st_size < 20e6
-
-
-def test_the_tools_pages_name_what_can_be_called_and_link_to_nothing_outside_the_book():
-    for module, names in api.NAMES.items():
-        offered = importlib.import_module(module)
-        assert all(getattr(offered, name).__doc__ for name in names)
-        assert set(names) <= set(getattr(offered, "__all__", names))
-    for code in LANGUAGES:
-        assert "](../" not in "".join(api.tools(Project(), code))
 
 
 def test_every_word_that_a_script_of_a_page_asks_for_by_name_exists():
