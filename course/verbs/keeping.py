@@ -7,97 +7,52 @@ from collections.abc import Iterable
 from course.cards.knowledge_view import card_text, cards_html
 from course.core.i18n import pick, t
 from course.core.markup import inline, plain
-from course.core.suggest import nearest
 from course.flags.catalogue import closest, plain_name
 from course.flags.names import asks_more, is_prose, named
 from course.flags.switch import Switch
 from course.questions import answers, glossary, knowledge, messages
-from course.questions.answers import ENOUGH
 from course.verbs import entries, state, taught
 from course.verbs.say import in_words, put, say
 
 MOST = 4
 """Entries shown at once; of more only the names are said."""
 MUCH = 0.6
-"""The part of the words from which a message is shown by a verb that was asked for a card."""
+"""The part of the words from which an answer is shown rather than the switch that is named with them."""
 
 
 @in_words
 def keep(*names: str) -> None:
     """Show knowledge cards: ``keep("cudnn.benchmark")``; without a name, those of the lessons met so far on one page.
 
-    The name of a card, of a switch (also long, or in a line of code), or a word that a card is about.
+    The name of a card or of a switch, also long or in a line of code. Any other words get what ``what`` says to them.
     """
-    cards, _ = knowledge.read()
+    cards = list(knowledge.read()[0].values())
     if not names:
-        _of_lessons_met(list(cards.values()))
+        _of_lessons_met(cards)
         return
     for one in map(str, names):
-        said = _messages(one)
-        for message in said:
-            put(*entries.message(message, one))
-        if messages.is_pasted(one) and not said and not named(one):
-            _not_here(t("This message", "这条报错"), one, messages.read()[0].values())
-            continue
-        rows, found = ([], []) if said else _about(one, list(cards.values()))
-        if found[MOST:] or rows[MOST:]:
-            _names_of(one, [card.id for card in found] or [row.path for row in rows], "keep")
-            continue
-        for row in rows:
-            put(*entries.switch(row, []))
-        if found:
-            put(cards_html(found), "\n\n".join(map(card_text, found)))
-            if not named(one) and one.strip().lower() not in {card.id for card in found}:
-                _see_also(_explained(one))
-        if not (said or rows or found):
-            near = [*(term := _explained(one)), *map(entries.call, answers.near(one, most=1))]
-            near += [] if term else [f'`keep("{name}")`' for name in nearest(one, cards, 2, 0.4)]
-            say(
-                t(f"There is no knowledge card `{one}`.", f"没有名为 `{one}` 的知识卡。")
-                + _perhaps(list(dict.fromkeys(near)))
-                + t(" `keep()` shows those of the lessons you have met.", "用 `keep()` 看学过的各课的知识卡。")
-            )
+        own = _named_cards(one, cards)
+        if own[MOST:]:
+            _names_of(one, [card.id for card in own], "keep")
+        elif own:
+            put(cards_html(own), "\n\n".join(map(card_text, own)))
+        else:
+            what(one)
 
 
-def _messages(words: str) -> list[messages.Message]:
-    """The messages that stand whole in the words, or the one that is nearest of all answers to words without a switch."""
-    if said := messages.find(words, messages.read()[0].values())[:MOST]:
-        return said
-    if named(words):
+def _named_cards(words: str, cards: list[knowledge.Knowledge]) -> list[knowledge.Knowledge]:
+    """The card of this name, else those about the switches that are named; none where the words ask for more than a name."""
+    if exact := [card for card in cards if card.id == words.strip().lower()]:
+        return exact
+    if is_prose(words) or asks_more(words):
         return []
-    return [one for one in answers.near(words, most=1, enough=MUCH) if isinstance(one, messages.Message)]
-
-
-def _about(words: str, cards: list[knowledge.Knowledge]) -> tuple[list[Switch], list[knowledge.Knowledge]]:
-    """(rows of switches that have no card of their own, cards) for a name: the card of that name, those of the switches it
-    names, or else those that answer its words.
-    """
-    rows = named(words)
-    if rows and is_prose(words) and (said := answers.near(words, (knowledge.Knowledge,))):
-        return [], said
-    if rows and asks_more(words) and (said := answers.near(words, (knowledge.Knowledge,), enough=MUCH)):
-        return [], said
-    names = {words.strip().lower(), *(row.name for row in rows)}
-    if own := [card for card in cards if card.id in names]:
-        return [], own
-    if rows:
-        return rows, [card for card in cards if names & set(card.switches)]
-    return [], answers.near(
-        words, (knowledge.Knowledge,), enough=MUCH if words.isidentifier() and words.isascii() else ENOUGH
-    )
+    names = {row.name for row in named(words)}
+    return [card for card in cards if card.id in names] or [card for card in cards if names & set(card.switches)]
 
 
 def _names_of(words: str, found: list[str], verb: str) -> None:
     calls = t(", ", "、").join(f'`{verb}("{one}")`' for one in found)
     say(t(f"For `{words}` see {calls}.", f"和 `{words}` 有关的：{calls}。"))
-
-
-def _explained(words: str) -> list[str]:
-    """The call of ``what`` that explains these words or one of them, in a list; empty where they hold no term."""
-    terms = glossary.read()[0]
-    if term := next((term for one in (words, *words.split()) if (term := glossary.find(one, terms))), None):
-        return [f'`what("{term.id}")`']
-    return []
 
 
 def _misspelt(words: str) -> list[str]:

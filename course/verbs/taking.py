@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from course.core import catalog
 from course.core.i18n import LANGUAGES, language, pick, speaking, t
 from course.core.suggest import did_you_mean
 from course.flags import GROUPS
@@ -46,7 +45,7 @@ def poster(path: str | Path | None = None) -> None:
     """The whole map in one picture; a path saves it as an SVG file."""
     from course.verbs.portfolio import poster as drawing
 
-    svg = drawing.poster(_way())
+    svg = drawing.poster()
     if path is not None:
         write_file(Path(path), svg.encode(), anywhere())
         return
@@ -72,19 +71,6 @@ def anywhere() -> str:
     return t("Open it in any browser; it loads nothing from the network.", "用浏览器打开就行，不用联网。")
 
 
-def _way() -> list:
-    """The lessons as stops of the poster, with what the learner has done."""
-    from course.verbs.portfolio.poster import Stop
-
-    entries = state.now.log.entries()
-    finished = {entry.item for entry in entries if entry.event == "finish"}
-    touched = {entry.item[:2] for entry in entries}
-    return [
-        Stop(one.id[:2], pick(one.question), "done" if one.id in finished else "begun" if one.id[:2] in touched else "")
-        for one in catalog.LESSONS
-    ]
-
-
 def _parts() -> Iterator[Part]:
     """Every part of the file, in the language in use."""
     from course.cards.knowledge_view import cards_html
@@ -100,7 +86,7 @@ def _parts() -> Iterator[Part]:
     yield Part(
         "map",
         t("🗺️ The map", "🗺️ 全图"),
-        f'<div class="wide" tabindex="0" role="region" aria-label="{name}">{drawing(_way())}</div>{paper_map()}',
+        f'<div class="wide" tabindex="0" role="region" aria-label="{name}">{drawing()}</div>{paper_map()}',
     )
     yield Part("sheets", t("📄 Cheat sheets", "📄 速查表"), sheets_html(sheet_of(group) for group in GROUPS))
     yield Part("interview", t("🎤 Interview", "🎤 面试题"), _interview())

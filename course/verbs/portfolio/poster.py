@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -21,15 +21,6 @@ from course.lessons.l01_map.switch_map import PROPERTIES
 WIDTH, MARGIN, GAP, BETWEEN, COLUMNS = 1680, 40, 20, 14, 4
 COLUMN = (WIDTH - 2 * MARGIN - (COLUMNS - 1) * GAP) / COLUMNS
 CSS = Path(__file__).with_name("poster.css")
-
-
-@dataclass(frozen=True)
-class Stop:
-    """One lesson on the way. state: "done", "begun" or ""."""
-
-    number: str
-    question: str
-    state: str = ""
 
 
 def width_of(text: str, size: float, mono: bool = False) -> float:
@@ -168,14 +159,13 @@ def columns(found: Sequence[Card]) -> list[list[Card]]:
     return sorted(([card for card in found if card in part] for part in parts), key=lambda part: found.index(part[0]))
 
 
-def poster(way: Sequence[Stop] = ()) -> str:
-    """The poster as one SVG element, in the language in use. way: the lessons to draw at its foot."""
+def poster() -> str:
+    """The poster as one SVG element, in the language in use."""
     sheet = Marks()
     _head(sheet)
     _path_of_a_call(sheet)
     _cards(sheet)
     _tree(sheet)
-    _way(sheet, way)
     style = html.escape(css(CSS), quote=False)
     title, words = t("Map of torch.backends", "torch.backends 全图"), described()
     return (
@@ -191,9 +181,9 @@ def described() -> str:
     return t(
         f"{len(GROUPS)} groups with {len(switches)} switches and {len(SWITCHES) - len(switches)} queries and tools, "
         "sorted by where they compute: everywhere, on a GPU of NVIDIA or AMD, on an Apple GPU, on the CPU. "
-        "Below: the precision tree, and the lessons in their order.",
+        "Below: the precision tree.",
         f"共 {len(GROUPS)} 组，{len(switches)} 个开关，{len(SWITCHES) - len(switches)} 个查询和工具，按计算的地方排列："
-        "哪里都管、NVIDIA 或 AMD 的 GPU、苹果 GPU、CPU。下面是精度树，以及按顺序排列的课程。",
+        "哪里都管、NVIDIA 或 AMD 的 GPU、苹果 GPU、CPU。下面是精度树。",
     )
 
 
@@ -272,33 +262,4 @@ def _tree(sheet: Marks) -> None:
         place = {"cuda": "gpu", "mkldnn": "cpu"}.get(node[0], "all")
         sheet.box(x, y, wide, 24, f"fill e-{place}", 5)
         sheet.text(x + 10, y + 16, node_name(node), 12.5, f"m {place}")
-    sheet.y = top + len(leaves) * row + 26
-
-
-def _way(sheet: Marks, way: Sequence[Stop]) -> None:
-    """The lessons as a path, two rows of stops."""
-    if not way:
-        sheet.y += MARGIN - 12
-        return
-    sheet.text(MARGIN, sheet.y + 18, t("The way here", "一路走来"), 16, "b")
-    done = t("filled: finished", "实心：已学完")
-    sheet.text(WIDTH - MARGIN, sheet.y + 18, done, 12, "s", "end")
-    top, per_row = sheet.y + 44, -(-len(way) // 2)
-    room = (WIDTH - 2 * MARGIN) / per_row
-    for row, stops in enumerate(_rows(way, per_row)):
-        y = top + row * 92
-        sheet.line(MARGIN + room / 2, y, MARGIN + room * (len(stops) - 0.5), y)
-        for place, stop in enumerate(stops):
-            x = MARGIN + room * (place + 0.5)
-            look = {"done": "hot e-hot", "begun": "fill e-hot"}.get(stop.state, "fill")
-            sheet.marks.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="15" class="{look}"/>')
-            sheet.marks.append(
-                f'<text x="{x:.0f}" y="{y + 4:.0f}" font-size="12" class="m b" text-anchor="middle"'
-                f"{' style=' + chr(34) + 'fill:var(--p-paper)' + chr(34) if stop.state == 'done' else ''}>{html.escape(stop.number)}</text>"
-            )
-            sheet.words(x, y + 32, stop.question, 11.5, room - 14, "s", "middle")
-    sheet.y = top + -(-len(way) // per_row) * 92 + 16
-
-
-def _rows(way: Sequence[Stop], per_row: int) -> Iterator[Sequence[Stop]]:
-    return (way[start : start + per_row] for start in range(0, len(way), per_row))
+    sheet.y = top + len(leaves) * row + MARGIN

@@ -114,7 +114,7 @@ def test_a_question_in_words_finds_its_card_first(words, code, first):
     assert found and found[0].id == first, [card.id for card in found]
 
 
-@pytest.mark.parametrize("words, call", [("channels_last slower", "channels_last"), ("工作区", "workspace")])
-def test_keep_names_the_term_where_there_is_no_card(words, call, capsys):
+@pytest.mark.parametrize("words, term", [("channels_last slower", "channels_last"), ("工作区", "workspace")])
+def test_keep_explains_the_term_where_there_is_no_card(words, term, capsys):
     course.keep(words)
-    assert f'what("{call}")' in capsys.readouterr().out
+    assert f"📖 {term}" in capsys.readouterr().out

@@ -12,7 +12,7 @@ from course.flags.names import asks_more
 from course.questions import answers, knowledge
 from course.questions.bank import read_yaml
 from course.verbs import entries
-from course.verbs.keeping import keep, what
+from course.verbs.keeping import what
 
 CARDS = knowledge.read()[0]
 ASKED = {
@@ -123,9 +123,7 @@ def test_code_and_names_ask_for_no_more_than_the_switch():
         assert not asks_more(words), words
 
 
-def test_a_suggestion_is_said_once_and_its_call_has_no_mark_inside(capsys):
-    keep("is_bf16_supported")
-    assert capsys.readouterr().out.count('what("bf16")') == 1
+def test_the_call_of_an_answer_has_no_mark_inside():
     assert [one for one in map(entries.call, answers._every().values()) if one.count("`") != 2] == []
 
 
