@@ -27,6 +27,8 @@ OTHER = 0.5
 """How much an answer counts that is about other switches than those that a question names; in a few words it is left out."""
 ENOUGH = 0.3
 """The part of the words, by weight, from which a text is worth showing."""
+ALIKE, NEARLY_ALL = 0.45, 0.85
+"""From here on an answer is told; below, only its name."""
 
 
 def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3, enough: float = ENOUGH) -> list[Answer]:
@@ -42,13 +44,28 @@ def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3, eno
         for points, one in found
         if isinstance(one, kinds)
         and not _elsewhere(one, words)
-        and ((nearness := _nearness(asked, one)) > OTHER or prose)
+        and ((nearness := _nearness(asked, one, words)) > OTHER or prose)
     ]
     return [one for _, one in sorted(scored, key=lambda pair: -pair[0])[:most]]
 
 
-def _nearness(asked: set[str], one: Answer) -> float:
+def is_sure(words: str, one: Answer) -> bool:
+    """Whether this answer is more than the nearest of all: it is about a switch that the words name; or it has every name with an
+    underscore, and one of its phrases is like the words, or it says nearly all of them.
+    """
+    if not isinstance(one, Message) and _about(one) & {row.name for row in named(words)} or not words.split()[1:]:
+        return True
+    said = "\n".join((*_front(one), *_body(one))).lower()
+    if any(name not in said for name in re.findall(r"[a-z]\w*_\w+", words.lower())):
+        return False
+    hits = (hit for hit in _ranking().hits(words) if _every()[hit.key] is one)
+    return any(hit.alike >= ALIKE or hit.alike >= ALIKE / 2 and hit.share >= NEARLY_ALL for hit in hits)
+
+
+def _nearness(asked: set[str], one: Answer, words: str) -> float:
     """How much the points of an answer count for a question that names these switches or terms."""
+    if isinstance(one, Knowledge) and one.id.startswith("mkldnn") and _ONEDNN.search(words):
+        return ABOUT
     if not asked or not (about := _about(one)):
         return 1
     if isinstance(one, Knowledge) and one.id in asked:
@@ -68,6 +85,9 @@ _DEVICES = {
     "amd": re.compile(r"(?<![a-z])(?:amd|rocm|hip|radeon|miopen)(?![a-z])", re.I),
 }
 """What makes a question one about these devices; other GPUs have other answers."""
+_ONEDNN = re.compile("mkldnn|mkl-dnn|onednn|one-dnn", re.I)
+_CPU = re.compile(r"(?<![a-z.])cpus?(?![a-z])|处理器", re.I)
+_GPU = re.compile(r"(?<![a-z])(?:gpus?|cuda|cudnn|mps|mac|macbook|apple|m[1-5]|nvidia|rocm)(?![a-z])|显卡|苹果", re.I)
 
 
 def _shares(hit: Hit, words: str) -> bool:
@@ -76,7 +96,10 @@ def _shares(hit: Hit, words: str) -> bool:
 
 
 def _elsewhere(one: Answer, words: str) -> bool:
-    """Whether an answer is about a device alone that the words do not name."""
+    """Whether an answer is about a device alone that the words do not name, or about a GPU while they speak of a CPU."""
+    if isinstance(one, Knowledge) and _CPU.search(words) and not _GPU.search(words):
+        asks = pick(one.asks, "en")
+        return bool(_GPU.search(asks)) and not _CPU.search(asks)
     name = one.group if isinstance(one, Message) else one.name if isinstance(one, Switch) else one.id
     device = re.split("[.-]", name)[0]
     return device in _DEVICES and " " in words.strip() and not _DEVICES[device].search(words)

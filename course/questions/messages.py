@@ -202,9 +202,13 @@ def is_pasted(text: str) -> bool:
 
 
 def of_libraries(text: str, known: Iterable[Message]) -> list[Message]:
-    """The messages of those libraries and devices that a text names, also in a constant: of cuBLAS for CUBLAS_STATUS_..."""
+    """The messages of those libraries and devices that a text names, also in a constant, the library's first: of cuBLAS for
+    CUBLAS_STATUS_...
+    """
     words = set(re.findall(r"[a-z]+", text.lower()))
-    return [one for one in known if one.group in words or one.id.partition("-")[0] in words & _LIBRARIES]
+    every = list(known)
+    own = [one for one in every if one.id.partition("-")[0] in words & _LIBRARIES]
+    return own + [one for one in every if one.group in words and one not in own]
 
 
 def constants(text: str) -> list[str]:

@@ -90,13 +90,14 @@ def _stem(word: str) -> str:
 
 @dataclass(frozen=True)
 class Hit(Generic[Key]):
-    """One text found. share: the part of the question, by weight, that it says, 0 to 1. alone: whether all that both have is one
-    common word, while the question has more: no name, nothing in Chinese.
+    """One text found. share: the part of the question, by weight, that it says, 0 to 1. alike: how much the question is like one of
+    its phrases, 0 to 1. alone: whether all that both have is one common word, while the question has more: no name, nothing in Chinese.
     """
 
     key: Key
     points: float
     share: float
+    alike: float
     alone: bool = False
 
 
@@ -133,11 +134,12 @@ class Ranking(Generic[Key]):
                 continue
             long = 1 - _B + _B * sum(counts.values()) / self._length
             points = sum(weights[word] * counts[word] * (_K1 + 1) / (counts[word] + _K1 * long) for word in held)
-            points += _ALIKE * whole * self._alike(key, weights)
+            alike = self._alike(key, weights)
+            points += _ALIKE * whole * alike
             share = sum(weights[word] for word in held) / whole
             shared = [one for one in words if counts.keys() & set(one)]
             lonely = len(words) > 1 == len(shared) and not re.search(r"[._\d]", " ".join(shared[0]))
-            found.append(Hit(key, points * (1 + share) / 2, share, lonely))
+            found.append(Hit(key, points * (1 + share) / 2, share, alike, lonely))
         return sorted(found, key=lambda hit: -hit.points)
 
     def in_front(self, key: Key, question: str) -> bool:

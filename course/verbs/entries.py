@@ -72,6 +72,13 @@ def answer(one: Answer) -> tuple[str, str]:
     return switch(one, [card for card in knowledge.read()[0].values() if one.name in card.switches])
 
 
+def headline(one: Answer) -> str:
+    """One line that says what an answer is about."""
+    if isinstance(one, knowledge.Knowledge):
+        return pick(one.asks)
+    return pick(one.means if isinstance(one, (Message, Term)) else one.text)
+
+
 def call(one: Answer) -> str:
     """The call that shows it: ``keep("seeds")``."""
     if isinstance(one, knowledge.Knowledge):

@@ -108,7 +108,7 @@ def what(words: str | None = None) -> None:
             put(*entries.message(one, words))
     elif rows and not prose:
         if asks_more(words) and (found := answers.near(words, enough=MUCH)):
-            _nearest(found, [row for row in rows if row not in found][: MOST - len(found)])
+            _nearest(words, found, [row for row in rows if row not in found][: MOST - len(found)])
         else:
             _switches(words, rows)
     elif strange := answers.unknown(words):
@@ -119,7 +119,7 @@ def what(words: str | None = None) -> None:
     elif messages.is_pasted(words):
         _not_here(t("This message", "这条报错"), words, known.values())
     elif found := answers.near(words):
-        _nearest(found, [row for row in rows if row not in found][: MOST - len(found)], taught.taught(words))
+        _nearest(words, found, [row for row in rows if row not in found][: MOST - len(found)], taught.taught(words))
     elif rows:
         _switches(words, rows)
     elif found := taught.taught(words):
@@ -146,10 +146,15 @@ def _not_here(name: str, words: str, known: Iterable[messages.Message]) -> None:
         say(head + t(", ", "、").join(map(entries.call, family)) + t(".", "。"))
 
 
-def _nearest(found: list[answers.Answer], rows: list[Switch], lessons: Iterable[str] = ()) -> None:
+def _nearest(words: str, found: list[answers.Answer], rows: list[Switch], lessons: Iterable[str] = ()) -> None:
     """Show the answer that is nearest to a question; name the others, the switches that the question names, and where the course
-    teaches it.
+    teaches it. Of an answer that is merely the nearest only the name is told.
     """
+    if not answers.is_sure(words, found[0]):
+        head = t("Perhaps not in this course. Nearest to these words:", "课程里也许没有。和这些话最接近的：")
+        say(head, *(f"- {entries.call(one)}: {entries.headline(one)}" for one in [*found, *rows]))
+        _see_also(list(lessons))
+        return
     say(t("Nearest to these words:", "和这些话最接近的："))
     put(*entries.answer(found[0]))
     _see_also([entries.call(one) for one in [*found[1:], *rows]] + list(lessons))

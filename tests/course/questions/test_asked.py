@@ -101,7 +101,7 @@ def test_what_people_wrote_finds_what_answers_it_or_they_hear_that_it_is_not_her
     for one in (asked := read_yaml(Path(__file__).with_name("asked.yaml"))):
         what(one["asked"])
         head = re.sub("(?m)^Nearest to these words:\n", "", capsys.readouterr().out)
-        named = head.splitlines()[0] + "".join(line for line in head.splitlines() if line.startswith("See also"))
+        named = head.splitlines()[0] + "".join(re.findall("(?m)^(?:See also|- ).*", head))
         if one["opens"]:
             missed += [] if any(opened in named for opened in one["opens"]) else [one["thread"]]
         else:
