@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from datetime import datetime, timezone
 
 from grader.course import Course, command, init
@@ -45,9 +46,8 @@ def run_roster(arguments: argparse.Namespace) -> int:
 
 
 def run_release(arguments: argparse.Namespace) -> int:
-    from grader.course.student_config import for_students
     from grader.project.dates import shown, utc
-    from grader.release.run import release, told_of_papers
+    from grader.release.run import release, student_config, told_of_papers
 
     course = Course(arguments.dir)
     due = None if arguments.due is None else utc(arguments.due, course.timezone)
@@ -55,7 +55,9 @@ def run_release(arguments: argparse.Namespace) -> int:
     for lesson in arguments.lesson:
         said = release(course, lesson, due, arguments.unfinished)
         print(f"released {lesson}" + (f", due {shown(due, course.timezone)}{past}" if due else ""))
-        print(*filter(None, [*said, told_of_papers(course.project, lesson)]), *for_students(course), sep="\n")
+        print(*filter(None, [*said, told_of_papers(course.project, lesson)]), sep="\n")
+    print("who fetches it through the exchange has nbgrader and, in ~/.jupyter/nbgrader_config.py:")
+    print(textwrap.indent(student_config(course).rstrip(), "    "))
     return 0
 
 

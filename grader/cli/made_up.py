@@ -34,8 +34,7 @@ from grader.handin.answers import keyed_items
 from grader.handin.exchange import collect
 from grader.handin.papers import paper_of
 from grader.marking.step import grade_id
-from grader.project import Project, ProjectError
-from grader.project.notebook_name import name_of, notebook_in
+from grader.project import Project, ProjectError, name_of, notebook_in
 from grader.project.task import Task, tasks
 from grader.release.run import release
 from grader.reporting.export import export

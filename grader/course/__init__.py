@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.nbgrader_config import FILE
-from grader.project import HERE, Infrastructure, Project, ProjectError
+from grader.project import HERE, Infrastructure, Project, ProjectError, name_of, notebook_in
 from grader.project.files import unlock
 from grader.project.groups import groups
 from grader.project.names import fault
-from grader.project.notebook_name import name_of, notebook_in
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook

@@ -12,9 +12,8 @@ from sqlalchemy.orm import scoped_session, sessionmaker
 from traitlets import TraitError
 
 from grader.course import command
-from grader.project import Infrastructure, ProjectError
+from grader.project import Infrastructure, ProjectError, name_of
 from grader.project.dates import timestamp_of
-from grader.project.notebook_name import name_of
 
 if TYPE_CHECKING:
     from grader.course import Course

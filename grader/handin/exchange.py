@@ -18,9 +18,9 @@ from grader.handin.handin import on_disk
 from grader.handin.placing import write
 from grader.handin.reading import files_of, read
 from grader.handin.stock import prepare
+from grader.project import notebook_in
 from grader.project.dates import timestamp_of
 from grader.project.names import fault, printable
-from grader.project.notebook_name import notebook_in
 
 WORSE = "%s: what came last holds no work of this checkpoint; what came before it is taken"
 

@@ -27,9 +27,8 @@ from course.questions.items import Item
 from course.questions.variants import Paper, is_template, same_student
 from grader.handin.reading import files_of
 from grader.handin.sentences import said
-from grader.project import Infrastructure, Project, ProjectError, checkpoint_items, read_yaml
+from grader.project import Infrastructure, Project, ProjectError, checkpoint_items, notebook_in, read_yaml
 from grader.project.groups import groups, homes
-from grader.project.notebook_name import notebook_in
 
 FILE = "papers.yaml"
 FORM = "{} cannot be read: write a line `checkpoint:` and below it `student: whose paper` ({})"

@@ -7,8 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from course.core.i18n import Text, both
-from grader.project import read_yaml
-from grader.project.texts import filled
+from grader.project import filled, read_yaml
 
 TEXTS: dict[str, Any] = read_yaml(Path(__file__).with_name("sentences.yaml"))
 KINDS = [(kind["begins"].encode("latin-1"), kind) for kind in TEXTS["kinds"]]

@@ -20,10 +20,9 @@ from grader.handin.files import read_regular
 from grader.handin.guard import guarded
 from grader.handin.handin import STAMP
 from grader.handin.reading import PLACEHOLDER
-from grader.project import Project
+from grader.project import Project, name_of
 from grader.project.dates import timestamp_of
 from grader.project.files import replace, unlock
-from grader.project.notebook_name import name_of
 from grader.sandbox.limits import MOST_BYTES
 
 ASIDE = "as handed in"

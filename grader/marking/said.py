@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from course.core.i18n import Text
-from grader.project import read_yaml
-from grader.project.texts import filled
+from grader.project import filled, read_yaml
 
 SAID: dict[str, dict[str, dict[str, str]]] = read_yaml(Path(__file__).with_name("said.yaml"))
 

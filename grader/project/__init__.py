@@ -6,15 +6,18 @@ Everything takes a ``Project``, so that the same code works on another checkout 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from course.core.catalog import checkpoint_names
+from course.core.i18n import LANGUAGES as LANGUAGES
+from course.core.i18n import Text
 from course.questions.items import completed
 
-LANGUAGES = ("en", "zh")
 HERE = Path(__file__).resolve().parents[2]
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the fast one where it is available
 
@@ -163,3 +166,22 @@ def keys(project: Project, lesson: str) -> dict[str, dict]:
     if not isinstance(data, dict):
         raise ProjectError(f"{path}: expected a mapping from item id to key")
     return data
+
+
+def name_of(lesson: str) -> str:
+    """What the notebook of a checkpoint is called in a course directory, without .ipynb."""
+    return checkpoint_names(lesson)[0]
+
+
+def notebook_in(course: Path, folder: str, lesson: str) -> Path:
+    """The notebook of the checkpoint in ``release/`` or ``source/`` of a course directory, whether it exists or not."""
+    return course / folder / lesson / f"{name_of(lesson)}.ipynb"
+
+
+def filled(text: Mapping[str, str], values: Mapping[str, Any]) -> Text:
+    """A sentence in both languages with its values; a value may have two languages itself."""
+    own = {
+        code: {name: one[code] if isinstance(one, Mapping) else one for name, one in values.items()}
+        for code in LANGUAGES
+    }
+    return {code: text[code].format(**own[code]) for code in LANGUAGES}

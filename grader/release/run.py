@@ -22,8 +22,7 @@ from grader.course import Course, command, done
 from grader.gradebook import in_gradebook
 from grader.handin.papers import has_papers, released_salt, salt
 from grader.marking.hidden_inputs import secret
-from grader.project import Project, ProjectError, checkpoint_items
-from grader.project.notebook_name import notebook_in
+from grader.project import Project, ProjectError, checkpoint_items, notebook_in
 
 COPIED = ("source", "release")
 WHICH_ID = (
@@ -70,6 +69,14 @@ def told_of_papers(project: Project, lesson: str) -> str:
         f"questions, numbers or options; the rest is the same for all.\n{WHICH_ID}"
         if own
         else ""
+    )
+
+
+def student_config(course: Course) -> str:
+    """The lines for a student's ``nbgrader_config.py`` to fetch and submit: the course's id and the exchange's folder."""
+    return (
+        f"c = get_config()\nc.CourseDirectory.course_id = {course.config.CourseDirectory.course_id!r}\n"
+        f"c.Exchange.root = {str(Path(course.config.Exchange.root))!r}\n"
     )
 
 

@@ -23,10 +23,9 @@ from grader.gradebook.marks import CellMark, Standing, standings
 from grader.handin.answers import keyed_items, stored
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id
-from grader.project import Infrastructure
+from grader.project import Infrastructure, name_of, notebook_in
 from grader.project.beliefs import known_beliefs, remedies
 from grader.project.dates import shown
-from grader.project.notebook_name import name_of, notebook_in
 from grader.reporting.words import TEXTS, words
 
 CSS = Path(__file__).with_name("feedback.css")

@@ -14,8 +14,7 @@ from grader.course import Course, command, why
 from grader.gradebook.marks import require
 from grader.handin.guard import guarded
 from grader.handin.importing import record
-from grader.project import ProjectError
-from grader.project.notebook_name import name_of
+from grader.project import ProjectError, name_of
 from grader.reporting.summary import state_of
 
 Say = Callable[[str], None]
