@@ -23,7 +23,7 @@ from grader.gradebook.marks import CellMark, Standing, standings
 from grader.handin.answers import keyed_items, stored
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id
-from grader.project import Infrastructure, name_of, notebook_in
+from grader.project import Infrastructure, notebook_in
 from grader.project.beliefs import known_beliefs, remedies
 from grader.project.dates import shown
 from grader.reporting.words import TEXTS, words
@@ -50,8 +50,6 @@ class Overview(CourseStep):
         with Gradebook(said["db_url"]) as gradebook:
             standing = standings(gradebook, lesson, student)[student]
             due = gradebook.find_assignment(lesson).duedate and gradebook.find_submission(lesson, student).duedate
-            known = {other: standings(gradebook, other, student).get(student) for other in self._given_back(said)}
-        before = {other: one for other, one in known.items() if one is not None}
         marks = {name: standing.cells[name] for name in self._order(lesson, standing)}
         for cell in nb.cells:
             if cell.metadata.get("nbgrader", {}).get("comment") == TEXTS["feedback"]["untouched"]["en"]:  # nbgrader's
@@ -74,7 +72,6 @@ class Overview(CourseStep):
             "rows": rows,
             "graded": {row["id"]: {**row, "number": place} for place, row in enumerate(rows, start=1)},
             "ideas": [] if held else self._ideas(state, items, lesson, word, language),
-            "before": {other: _total(one, word) for other, one in before.items()},
         }
         return nb, resources
 
@@ -149,13 +146,6 @@ class Overview(CourseStep):
             ideas.append((" " if language == "en" else "").join(all_parts))
         return ideas
 
-    def _given_back(self, said: dict) -> list[str]:
-        """The other checkpoints of this student with a feedback page, so that the student knows the marks already."""
-        root = Path(self.course_root)
-        pages = (root / "feedback" / said["student"]).glob("*/*.html")
-        found = {path.parent.name for path in pages if path.stem == name_of(path.parent.name)}
-        return sorted(found - {said["assignment"]})
-
 
 def _beliefs(state: dict, items: dict[str, Item]) -> list[str]:
     answers = state.get("answers", {})
@@ -195,9 +185,3 @@ def _points(points: float, top: float, word: dict[str, str]) -> str:
 
 def _late(taken: float, word: dict[str, str]) -> str:
     return word["late_one" if taken == 1 else "late"].format(points=format_points(taken)) if taken else ""
-
-
-def _total(standing: Standing, word: dict[str, str]) -> str:
-    """The points of another checkpoint, less those for lateness."""
-    top = sum(mark.top for mark in standing.cells.values())
-    return "–" if standing.left is None else _points(standing.left, top, word)
