@@ -214,8 +214,9 @@ class Copies:
             make, args, state, items, pairs = (*parts, None, None, None)[:5]
             new = make(*self(args))
         except Exception:  # code of others, which says that it cannot be copied
-            own = hasattr(value, "__next__") or is_own(type(value).__module__)
-            return self._refusing(value) if own else value
+            home = type(value).__module__
+            own = home in sys.modules and is_own(home)
+            return self._refusing(value) if own or hasattr(value, "__next__") else value
         self._keep(value, new)
         if state is not None and hasattr(new, "__setstate__"):
             new.__setstate__(self(state))

@@ -225,6 +225,21 @@ def test_compiled_code_of_others_is_named() -> None:
     assert set(counted.unknown) == {"markupsafe._speedups (compiled code)"}
 
 
+def test_an_object_that_cannot_be_copied_is_refused_if_it_is_the_users() -> None:
+    class Raw:
+        def __reduce_ex__(self, protocol: Any) -> Any:
+            raise TypeError("cannot pickle")
+
+        def __call__(self, x: Tensor) -> Tensor:
+            return x @ x
+
+    raw = Raw()
+    with pytest.raises(CountError, match="uses a Raw"):
+        count(lambda x: raw(x), X)
+    Raw.__module__ = "made_by_a_compiler"
+    assert count(lambda x: raw(x), X).macs == 64
+
+
 def test_a_hook_on_a_gradient_is_named() -> None:
     layer = nn.Linear(4, 4)
     layer.weight.register_hook(lambda grad: grad @ grad)
