@@ -11,9 +11,8 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from course.core.i18n import t
 from course.flags.access import GET, SET
-from course.flags.switch import FlagError, Switch
+from course.flags.switch import Switch, wrong
 
 WHOLE = 0.2
 """What the likeness of whole names counts beside that of their last parts."""
@@ -82,41 +81,31 @@ def _alike(one: str, other: str) -> float:
 def find(name: str) -> Switch:
     """The switch or query called `name`. Raises FlagError with what was probably meant."""
     if not isinstance(name, str):
-        raise FlagError(
-            t(
-                f'A switch is named by a string such as "cudnn.benchmark", not by {type(name).__name__}.',
-                f'开关要用字符串指定，例如 "cudnn.benchmark"，而不是 {type(name).__name__}。',
-            )
+        raise wrong(
+            f'A switch is named by a string such as "cudnn.benchmark", not by {type(name).__name__}.',
+            f'开关要用字符串指定，例如 "cudnn.benchmark"，而不是 {type(name).__name__}。',
         )
     known = SWITCHES.get(plain_name(name))
     if known is not None:
         return known
     several = [one for one in re.findall(r"[\w.]+", name) if plain_name(one) in SWITCHES]
     if len(several) > 1:
-        raise FlagError(
-            t(
-                f'"{name}" names {len(several)} switches: give one at a time, {" or ".join(several)}.',
-                f'"{name}" 里有 {len(several)} 个开关：请一次写一个，{" 或 ".join(several)}。',
-            )
+        raise wrong(
+            f'"{name}" names {len(several)} switches: give one at a time, {" or ".join(several)}.',
+            f'"{name}" 里有 {len(several)} 个开关：请一次写一个，{" 或 ".join(several)}。',
         )
     meant = closest(name)
     if meant:
-        raise FlagError(
-            t(
-                f'There is no "{name}" in torch.backends. Did you mean "{meant}"?',
-                f'torch.backends 里没有 "{name}"。是不是想写 "{meant}"？',
-            )
+        raise wrong(
+            f'There is no "{name}" in torch.backends. Did you mean "{meant}"?',
+            f'torch.backends 里没有 "{name}"。是不是想写 "{meant}"？',
         )
     if plain_name(name).startswith("mps."):
-        raise FlagError(
-            t(
-                f'There is no "{name}": torch.backends.mps has queries only, nothing to switch.',
-                f'没有 "{name}"：torch.backends.mps 只有查询，没有可以设置的开关。',
-            )
+        raise wrong(
+            f'There is no "{name}": torch.backends.mps has queries only, nothing to switch.',
+            f'没有 "{name}"：torch.backends.mps 只有查询，没有可以设置的开关。',
         )
-    raise FlagError(
-        t(
-            f'There is no "{name}" in torch.backends. `course.flags.SWITCHES` lists every name.',
-            f'torch.backends 里没有 "{name}"。所有名字都列在 `course.flags.SWITCHES` 里。',
-        )
+    raise wrong(
+        f'There is no "{name}" in torch.backends. `course.flags.SWITCHES` lists every name.',
+        f'torch.backends 里没有 "{name}"。所有名字都列在 `course.flags.SWITCHES` 里。',
     )

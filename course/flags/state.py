@@ -9,7 +9,7 @@ from typing import Any
 from course.core.i18n import t
 from course.flags import precision
 from course.flags.catalogue import SWITCHES, find
-from course.flags.switch import ABSENT, Absent, FlagError, Switch, Unreadable, first_sentence, quietly
+from course.flags.switch import ABSENT, Absent, Switch, Unreadable, first_sentence, quietly, wrong
 
 
 def read() -> dict[str, Any]:
@@ -37,11 +37,9 @@ def check_value(switch: Switch, value: Any) -> None:
         "bool or 'warn'": (is_bool or value == "warn", t("True, False or 'warn'", "True、False 或 'warn'")),
     }[switch.takes]
     if not fits:
-        raise FlagError(
-            t(
-                f"{switch.name} takes {spelled}, not {value!r} ({type(value).__name__}).",
-                f"{switch.name} 需要 {spelled}，而不是 {value!r}（{type(value).__name__}）。",
-            )
+        raise wrong(
+            f"{switch.name} takes {spelled}, not {value!r} ({type(value).__name__}).",
+            f"{switch.name} 需要 {spelled}，而不是 {value!r}（{type(value).__name__}）。",
         )
 
 
@@ -59,47 +57,37 @@ def assign(name: str, value: Any) -> None:
     try:
         switch.write(value)
     except Exception as error:  # noqa: BLE001  (torch refuses in many types)
-        raise FlagError(
-            t(
-                f"torch refused {switch.name} = {value!r}: {first_sentence(error)}.",
-                f"torch 不接受 {switch.name} = {value!r}：{first_sentence(error)}。",
-            )
+        raise wrong(
+            f"torch refused {switch.name} = {value!r}: {first_sentence(error)}.",
+            f"torch 不接受 {switch.name} = {value!r}：{first_sentence(error)}。",
         ) from error
     if switch.takes == "precision" and value != "none" and switch.read() != value:  # torch 2.9 does not raise
-        raise FlagError(
-            t(
-                f"torch refused {switch.name} = {value!r}: no such precision there.",
-                f"torch 不接受 {switch.name} = {value!r}：那里没有这种精度。",
-            )
+        raise wrong(
+            f"torch refused {switch.name} = {value!r}: no such precision there.",
+            f"torch 不接受 {switch.name} = {value!r}：那里没有这种精度。",
         )
 
 
 def _check_settable(switch: Switch) -> None:
     if not switch.changeable:
-        raise FlagError(
-            t(
-                f"{switch.name} is a {switch.kind}: it tells something and cannot be set.",
-                f"{switch.name} 只能查询，不能设置。",
-            )
+        raise wrong(
+            f"{switch.name} is a {switch.kind}: it tells something and cannot be set.",
+            f"{switch.name} 只能查询，不能设置。",
         )
     if switch.read() == ABSENT:
-        raise FlagError(
-            t(
-                f"{switch.name} does not exist in this build of torch, so it cannot be set here. "
-                f"`using(..., skip_absent=True)` passes over it.",
-                f"当前的 torch 构建没有 {switch.name}，因此无法设置。用 `using(..., skip_absent=True)` 可以跳过它。",
-            )
+        raise wrong(
+            f"{switch.name} does not exist in this build of torch, so it cannot be set here. "
+            f"`using(..., skip_absent=True)` passes over it.",
+            f"当前的 torch 构建没有 {switch.name}，因此无法设置。用 `using(..., skip_absent=True)` 可以跳过它。",
         )
 
 
 def _check_restorable(switch: Switch) -> None:
     value = switch.read()
     if isinstance(value, Unreadable) and switch.name not in precision.LINKED:
-        raise FlagError(
-            t(
-                f"torch does not tell the value of {switch.name} now ({value.reason}), so it cannot be put back.",
-                f"torch 现在不给出 {switch.name} 的值（{value.reason}），因此之后无法恢复。",
-            )
+        raise wrong(
+            f"torch does not tell the value of {switch.name} now ({value.reason}), so it cannot be put back.",
+            f"torch 现在不给出 {switch.name} 的值（{value.reason}），因此之后无法恢复。",
         )
 
 
@@ -119,11 +107,9 @@ class using(contextlib.ContextDecorator):  # noqa: N801  (reads as a verb: with 
 
     def __init__(self, settings: Mapping[str, Any] | None = None, *, skip_absent: bool = False, **more: Any) -> None:
         if settings is not None and not isinstance(settings, Mapping):
-            raise FlagError(
-                t(
-                    'Write the switches as a dictionary: using({"cudnn.benchmark": True}).',
-                    '请用字典写出开关：using({"cudnn.benchmark": True})。',
-                )
+            raise wrong(
+                'Write the switches as a dictionary: using({"cudnn.benchmark": True}).',
+                '请用字典写出开关：using({"cudnn.benchmark": True})。',
             )
         self.settings: dict[str, Any] = {}
         self.pinned: list[str] = []

@@ -95,6 +95,11 @@ class FlagError(ValueError):
         return [f"FlagError: {self}"]
 
 
+def wrong(english: str, chinese: str) -> FlagError:
+    """The error to raise, with its sentence in the learner's language."""
+    return FlagError(t(english, chinese))
+
+
 @dataclass(frozen=True)
 class Switch:
     """One attribute or function of torch.backends, or a process-wide setting of torch that belongs beside it.

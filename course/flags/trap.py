@@ -16,7 +16,7 @@ from course.core.i18n import Text, both, pick, t
 from course.core.suggest import did_you_mean
 from course.core.tables import as_html, as_text
 from course.flags.catalogue import SWITCHES
-from course.flags.switch import Absent, FlagError, Unreadable
+from course.flags.switch import Absent, Unreadable, wrong
 
 SPECIAL = {"nnpack.enabled": "nnpack.set_flags"}
 
@@ -85,16 +85,14 @@ def explain_flags_call(module: str, **named: Any) -> FlagsCall:
     path = f"torch.backends.{module}" if module else "torch.backends"
     flags = getattr(getattr(torch.backends, module, None) if module else torch.backends, "flags", None)
     if flags is None:
-        raise FlagError(t(f"{path} has no flags().", f"{path} 没有 flags()。"))
+        raise wrong(f"{path} has no flags().", f"{path} 没有 flags()。")
     parameters = inspect.signature(flags).parameters
     for name in named:
         if name not in parameters:
             hint = did_you_mean(name, parameters)
-            raise FlagError(
-                t(
-                    f"{path}.flags() takes no {name!r}; it takes {', '.join(parameters)}.{hint}",
-                    f"{path}.flags() 没有参数 {name!r}；它的参数是 {'、'.join(parameters)}。{hint}",
-                )
+            raise wrong(
+                f"{path}.flags() takes no {name!r}; it takes {', '.join(parameters)}.{hint}",
+                f"{path}.flags() 没有参数 {name!r}；它的参数是 {'、'.join(parameters)}。{hint}",
             )
     rows = tuple(_row(module, name, parameter.default, named) for name, parameter in parameters.items())
     return FlagsCall(f"{path}.flags({', '.join(f'{name}={value!r}' for name, value in named.items())})", rows)

@@ -22,7 +22,7 @@ from course.core.bars import end_progress, progress
 from course.core.i18n import t
 from course.roofline.machine import cache_bytes, clock, free_bytes, wait
 from course.roofline.roof import Peaks
-from course.roofline.words import RooflineError, reason
+from course.roofline.words import cannot, reason
 from course.timing import clock_for
 from course.timing.deadline import out_of_time
 from course.timing.validation import require_positive
@@ -179,11 +179,9 @@ def _arithmetic(device: str, dtype: torch.dtype, longest_s: float) -> Iterator[P
         except (RuntimeError, TypeError, NotImplementedError) as error:
             if per_flop:
                 continue  # too large, or not there for this type
-            raise RooflineError(
-                t(
-                    f"{device} has no matrix product for {dtype} here: {reason(error)}. Try dtype=torch.float32.",
-                    f"这里的 {device} 不支持 {dtype} 的矩阵乘法：{reason(error)}。请试试 dtype=torch.float32。",
-                )
+            raise cannot(
+                f"{device} has no matrix product for {dtype} here: {reason(error)}. Try dtype=torch.float32.",
+                f"这里的 {device} 不支持 {dtype} 的矩阵乘法：{reason(error)}。请试试 dtype=torch.float32。",
             ) from error
         probe = Probe(kind, name, flops, partial(operation, *held)).long_enough(device)
         per_flop = 1 / probe.rate

@@ -9,7 +9,7 @@ from course.core.i18n import t
 from course.core.tables import as_html, as_text
 from course.core.units import format_ms, scaled
 from course.roofline.layer import OUTSIDE, TINY, Layer
-from course.roofline.words import RooflineError, between, bound_word, percent
+from course.roofline.words import between, bound_word, cannot, percent
 from course.timing import enough
 
 FOLDED = 12
@@ -44,9 +44,7 @@ def _line(name: str, layer: Layer, every: Sequence[Layer]) -> list[str]:
 
 def _lines(whole: Layer, layers: Sequence[Layer], order: str) -> list[list[str]]:
     if order not in ("run", "time"):
-        raise RooflineError(
-            t(f'order is "run" or "time", not {order!r}.', f'order 只能是 "run" 或 "time"，而不是 {order!r}。')
-        )
+        raise cannot(f'order is "run" or "time", not {order!r}.', f'order 只能是 "run" 或 "time"，而不是 {order!r}。')
     ordered = sorted(layers, key=lambda layer: -layer.time_ms) if order == "time" else layers
     first = _line(t(f"whole model: {whole.kind}", f"整个模型：{whole.kind}"), whole, [whole])
     return [_header(), first, *(_line(layer.label, layer, layers) for layer in ordered)]

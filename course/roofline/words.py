@@ -12,6 +12,11 @@ class RooflineError(ValueError):
         return [str(self)]
 
 
+def cannot(english: str, chinese: str) -> RooflineError:
+    """The error to raise, with its sentence in the learner's language."""
+    return RooflineError(t(english, chinese))
+
+
 def reason(error: BaseException) -> str:
     """Class and first line of an exception, without a full stop at the end."""
     lines = str(error).strip().splitlines()
