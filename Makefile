@@ -18,13 +18,13 @@ help:            ## this list
 lab:             ## open the course in JupyterLab (LESSONS=zh for Chinese, MENUS=zh for its menus too, PORT=9999)
 	@$(ENV) lab --language $(LESSONS) --port $(PORT)
 
-test:            ## all quick tests and one of each real thing: a lesson, a card in JupyterLab, a class, the book, an install (5 minutes)
+test:            ## all quick tests and one of each real thing: a lesson, a card in JupyterLab, a class, the book, an install (3 minutes)
 	@$(ENV) ensure dev
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check --quiet .
 	@$(PYTEST) -m "not long and (not slow or one_of_each)"
 
-test-all: test   ## `make test`, then the rest: everything that is not long (20 minutes)
+test-all: test   ## `make test`, then the rest: everything that is not long (13 minutes)
 	@$(PYTEST) -m "not long and slow and not one_of_each"
 
 test-long: PYTEST += -o faulthandler_timeout=3600
