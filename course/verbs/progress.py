@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from course.core import colab
 from course.core.i18n import t
 from course.learning.transfer import TransferError, export_to, import_from
-from course.verbs import colab_notice, state
+from course.verbs import state
 from course.verbs.say import in_words, put, say
+from course.verbs.writing import warn_where_it_goes
 
 
 @in_words
@@ -40,14 +40,7 @@ def export_progress(path: str | Path | None = None) -> None:
             f"没有发送到任何地方。",
         )
     )
-    if not colab_notice.outlives_runtime(target):
-        line = colab.download(target)
-        say(
-            t(
-                f"⚠️ This file goes when the Colab runtime ends. Download it now: `{line}`.",
-                f"⚠️ Colab 运行时一结束，这个文件就会消失。请现在下载：`{line}`。",
-            )
-        )
+    warn_where_it_goes(target)
 
 
 @in_words

@@ -25,6 +25,11 @@ def write_file(path: Path, content: bytes, note: str = "") -> None:
         return
     size = f"{len(content) / 1e3:,.0f} kB"
     say(t(f"📦 Written: `{path}` ({size}). {note}", f"📦 已写好：`{path}`（{size}）。{note}").strip())
+    warn_where_it_goes(path)
+
+
+def warn_where_it_goes(path: Path) -> None:
+    """On Colab: say that a file goes with the runtime, and how it is downloaded."""
     if not colab_notice.outlives_runtime(path):
         line = colab.download(path)
         say(

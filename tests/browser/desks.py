@@ -152,17 +152,8 @@ class DeskOnPage(CaseOnPage):
         self.choose(yours.nth(1), sure - 1)
 
     def measures(self, kind: str, name: str) -> None:
-        """Press a button that measures. Where a busy machine asks first, the mouse measures anyway, the keys take the recording."""
-
-        def go() -> None:
-            before, asked = len(self.made(kind)), self.box.locator(".tbq-ask button:visible")
-            self.press(self.button(name))
-            comes_to(self.page, lambda: asked.count() == 2 or len(self.made(kind)) > before, True, PATIENCE_S)
-            if asked.count() == 2:
-                self.book.rested()
-                self.press(asked.nth(0 if self.keys else 1))
-
-        self.makes(kind, go)
+        """Press a button that measures."""
+        self.makes(kind, lambda: self.press(self.button(name)))
         self.book.rested()
 
     def run(self, config: Mapping[str, str], bet: str, sure: int) -> None:

@@ -48,10 +48,6 @@ def under(config: Config, call: Call, machine: int | None = None) -> Call:
     if "threads" in config:
         count = 1 if config["threads"] == "1" else machine or cores()
         steps.append(lambda: torch.set_num_threads(count))
-    if "deterministic" in config:
-        steps.append(lambda on=config["deterministic"] == "on": torch.use_deterministic_algorithms(on))
-    if "fastpath" in config:
-        steps.append(lambda on=config["fastpath"] == "on": torch.backends.mha.set_fastpath_enabled(on))
     grad = GRAD[config["grad"]] if "grad" in config else None
 
     def run() -> Any:

@@ -86,7 +86,7 @@ def _changes(plan: tuning_plan.Plan, config: dict[str, str]) -> str:
         value = config.get(control.id, plan.today[control.id])
         if value != plan.today[control.id]:
             name, words = pick(control.name), plain(pick(control.values[value])).replace("()", "")
-            alone = control.id in ("grad", "dtype", "layout") or value == "all"
+            alone = control.id in ("grad", "dtype") or value == "all"
             told.append(words if alone else name + t(" ", " " * (name[-1].isascii() or words[0].isascii())) + words)
     said = t(", ", "、").join(told)
     first = said.replace(",", " ").split()[0]

@@ -443,7 +443,15 @@ def table_html(attempt: Attempt) -> tuple[str, str]:
     title = t(f"All {count} settings", f"全部 {count} 套设置")
     if attempt.plan.rules:
         return title, ruled_html(attempt)
-    rows = [Ratio(plain(one.name), one.outcome["ratio"], *ends(one.outcome), one.state) for one in table_rows(attempt)]
+    rows = [
+        Ratio(
+            plain(one.name),
+            one.outcome["ratio"],
+            *ends(one.outcome),
+            " · ".join([interval(one.outcome), *([one.state] if one.state else [])]),
+        )
+        for one in table_rows(attempt)
+    ]
     return title, picture_html(rows)
 
 

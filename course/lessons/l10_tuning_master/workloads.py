@@ -78,30 +78,6 @@ def photo_net(width: int = 32) -> nn.Sequential:
     return nn.Sequential(*blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * w, 10))
 
 
-def pictures(net: Callable[[], nn.Module], batch: int, size: int) -> Workload:
-    """Inference of a network on pictures; the panel chooses the layout."""
-
-    def prepared(config: Config) -> tuple[nn.Module, torch.Tensor]:
-        model, x = seeded(net).eval(), seeded(lambda: torch.randn(batch, 3, size, size))
-        last = config["layout"] == "channels_last"
-        layout = torch.channels_last if last else torch.contiguous_format
-        return model.to(memory_format=layout), x.to(memory_format=layout)
-
-    def build(config: Config) -> Call:
-        model, x = prepared(config)
-        return bench.without_grad(lambda: model(x))
-
-    def facts(config: Config) -> dict[str, float]:
-        model, x = prepared(config)
-        with torch.no_grad():
-            got = bench.under(config, lambda: model(x))()
-            # several threads would wait for each other in the many small calls of a busy machine
-            exact = bench.under({"threads": "1"}, lambda: model.double()(x.double()))()
-        return {"error": error(exact, got)}
-
-    return Workload(build, facts)
-
-
 def _evaluation() -> Workload:
     """Three batches of a network with BatchNorm, as in an evaluation loop."""
 

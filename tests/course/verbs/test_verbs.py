@@ -12,8 +12,8 @@ import sys
 import pytest
 
 import course
-from course.core import i18n
-from course.core.i18n import pick
+from course.core import catalog, i18n
+from course.core.i18n import LANGUAGES, pick
 from course.core.markup import plain
 from course.core.records import Record
 from course.exercises.exercise import all_exercises
@@ -22,7 +22,7 @@ from course.experiment.reading import Reading
 from course.experiment.result import outcome
 from course.learning.bets import bet_of
 from course.verbs import state
-from course.verbs.portfolio.take_away import take_away
+from course.verbs.portfolio.take_away import MOST, take_away
 from course.verbs.say import in_words
 from tests.conftest import ROOT, tell
 
@@ -259,6 +259,13 @@ def test_a_lesson_ends_with_five_headlines_those_of_its_take_away_first(monkeypa
     told = [line[2:-1] for line in said.splitlines() if line.startswith("• ")]
     assert len(told) == 5 and told[: len(chosen.experiments)] == list(chosen.experiments)
     assert plain(pick(chosen.own_code)) in said
+
+
+def test_what_a_lesson_leaves_behind_exists_and_stands_in_both_languages():
+    left = [found for lesson in catalog.BY_ID if (found := take_away(lesson))]
+    known = set(base.load_all())
+    assert left and all(set(one.own_code) == set(LANGUAGES) and set(one.experiments) <= known for one in left)
+    assert all(1 <= len(one.experiments) <= MOST for one in left)
 
 
 @pytest.mark.parametrize(
