@@ -192,6 +192,12 @@ class _Reading:
         return whole if free else None
 
 
+def without_zips(name: str) -> str:
+    """The path of a file without the folders that stand for the ZIPs it lay in."""
+    *above, own = PurePosixPath(name).parts
+    return "/".join([*(part for part in above if not part.lower().endswith(".zip")), own])
+
+
 def is_ours(name: str) -> bool:
     """Whether a file has a name that marking looks for."""
     return bool(OURS.search(PurePosixPath(name).name))

@@ -9,6 +9,7 @@ work counts.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -237,11 +238,7 @@ def _with_own_names(place: PurePosixPath, files: list[tuple[str, Entry]]) -> Gro
     flat = [name for name, entry in files if name == entry.inside.name]
     if len(flat) < 2 or len(flat) < len(files):
         return place, files
-    ahead = flat[0]
-    for name in flat:
-        while not name.startswith(ahead):
-            ahead = ahead[:-1]
-    ahead = re.sub(r"[^_\s-]*$", "", ahead)
+    ahead = re.sub(r"[^_\s-]*$", "", os.path.commonprefix(flat))
     return place, [(re.sub(r"^\d+_", "", name[len(ahead) :]) or name, entry) for name, entry in files]
 
 

@@ -22,7 +22,7 @@ from course.core.catalog import checkpoint_names
 from course.core.i18n import Text, both
 from course.learning.harvesting import Answers, carries_sheet, decoded, harvest, latest
 from course.learning.notebook_file import EMPTY, as_handed_out, read_notebook
-from grader.handin.handin import LINK, STAMP, Files, is_ours, on_disk, unpacked
+from grader.handin.handin import LINK, STAMP, Files, is_ours, on_disk, unpacked, without_zips
 from grader.handin.sentences import ARCHIVES, MOST_NAMED, joined, kind_in_words, kind_of, named, printed, said
 from grader.project.files import unlock
 
@@ -355,8 +355,7 @@ def _beside(files: Files, chosen: Candidate | None) -> dict[str, bytes]:
         path = PurePosixPath(name)
         if path.is_relative_to(folder):
             path = path.relative_to(folder)
-        own = [part for part in path.parts[:-1] if not part.lower().endswith(".zip")]  # as it lay in its ZIP
-        made.setdefault("/".join([*own, path.name]), data)
+        made.setdefault(without_zips(str(path)), data)
     return made
 
 

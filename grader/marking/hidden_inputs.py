@@ -8,6 +8,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from course.core.catalog import checkpoint_names
+from grader.handin.handin import without_zips
 from grader.marking.probe import seed
 from grader.marking.running import Drawn
 from grader.project import Infrastructure
@@ -29,8 +30,10 @@ def content(nb: NotebookNode, files: dict[str, bytes], lesson: str) -> str:
     stamp: what one submission finds out about its inputs does not help the next.
     """
     whole = hashlib.sha256("\0".join(cell.source for cell in nb.cells).encode("utf-8", "replace"))
-    for name in sorted({*files} - {*(f"{one}.ipynb" for one in checkpoint_names(lesson)), "timestamp.txt"}):
-        whole.update(f"\0{name}\0".encode("utf-8", "surrogateescape") + hashlib.sha256(files[name]).digest())
+    there = sorted((without_zips(name), data) for name, data in files.items())
+    notebooks = {f"{one}.ipynb" for one in checkpoint_names(lesson)}
+    for name, data in (one for one in there if one[0] not in notebooks | {"timestamp.txt"}):
+        whole.update(f"\0{name}\0".encode("utf-8", "surrogateescape") + hashlib.sha256(data).digest())
     return whole.hexdigest()
 
 

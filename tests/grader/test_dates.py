@@ -15,12 +15,6 @@ def test_a_clock_is_read_with_colons_and_with_dots(written):
     assert dates.utc(f"2026-12-01 {written} Europe/Berlin") == datetime(2026, 12, 1, 22, 59)
 
 
-@pytest.mark.parametrize("written", ["23", "2359", "23.5", "25:00", "23:60", "11:59 PM", "23h"])
-def test_a_clock_that_is_not_clear_is_refused(written):
-    with pytest.raises(ProjectError, match="write it like"):
-        dates.utc(f"2026-12-01 {written} Europe/Berlin")
-
-
 def test_a_moment_is_in_the_zone_it_names_or_in_that_of_the_course_and_becomes_utc():
     assert dates.utc("2026-12-01 23:59 Europe/Berlin", "Asia/Tokyo") == datetime(2026, 12, 1, 22, 59)
     assert dates.utc("2026-12-01 23:59", "Europe/Berlin") == datetime(2026, 12, 1, 22, 59)
@@ -30,8 +24,11 @@ def test_a_moment_is_in_the_zone_it_names_or_in_that_of_the_course_and_becomes_u
         ("2026-12-01 23:59", "no time zone"),
         ("tomorrow", "no date"),
         ("2026-12-01 23:59 Mars/Base", "Mars/Base"),
-        ("2026-12-01 25:00 UTC", "no date"),
         ("", "no date"),
+        *(
+            (f"2026-12-01 {clock} UTC", "write it like")
+            for clock in ("23", "2359", "23.5", "25:00", "23:60", "11:59 PM", "23h")
+        ),
     ):
         with pytest.raises(ProjectError, match=words):
             dates.utc(said)
