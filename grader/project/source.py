@@ -19,20 +19,6 @@ from grader.project import LANGUAGES, ProjectError
 TAGGED_COMMENT = re.compile(r"^(?P<indent>\s*)# (?P<language>en|zh): ?(?P<text>.*)$")
 QUESTION = re.compile(r'question\("([^"]+)"\)')
 BOOTSTRAP = "# bootstrap"
-FRONT_MATTER = """---
-jupytext:
-  notebook_metadata_filter: kernelspec,jupytext,-jupytext.text_representation.jupytext_version
-  text_representation:
-    extension: .md
-    format_name: myst
-    format_version: 0.13
-kernelspec:
-  name: python3
-  display_name: Python 3 (ipykernel)
-  language: python
----
-"""
-"""What stands at the top of a source, so that JupyterLab opens it as a notebook and saves nothing of the machine's."""
 
 
 @dataclass(frozen=True)
