@@ -33,7 +33,7 @@ class Betted:
     """A bet in words. mine: what was bet, "" without a bet. lead: what is said before ``out``, such as "It came out".
 
     out: "" where nothing decided it; then ``mine`` stays open, for the reason ``still`` gives. why: the reason for what came out.
-    others: (option, reason) of the others; lost: the first of them was bet on. Marks as in `course.core.markup`.
+    others: (option, reason) of the others, that which was bet on first. Marks as in `course.core.markup`.
     """
 
     mine: str
@@ -42,7 +42,6 @@ class Betted:
     still: str = ""
     why: str = ""
     others: tuple[tuple[str, str], ...] = ()
-    lost: bool = False
 
 
 @dataclass(frozen=True)

@@ -54,5 +54,5 @@ def betted(item: Item, bet: str, winner: str | None, verdict: Verdict) -> Betted
         return Betted(mine, still=t("nothing here decided it", "这次结果不足以定胜负"))
     out = outcome_words(item, winner, verdict.state == "correct")
     why = pick(item.option(winner).why)
-    rest, lost = others(item, bet, winner), verdict.state != "correct"
-    return Betted(mine, out, t("It came out", "结果是"), why=why, others=rest, lost=lost)
+    rest = others(item, bet, winner)
+    return Betted(mine, out, t("It came out", "结果是"), why=why, others=rest)

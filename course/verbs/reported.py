@@ -105,5 +105,4 @@ def _answer(item: Item, report: Report, answer: Answer) -> Betted:
         still=t("nobody measured it in this form", "题目里这种情形，还没有人测过") if bet else "",
         why=f"{pick(answer.why)} {pick(item.option(answer.option).why)}",
         others=others(item, bet, answer.option),
-        lost=bet not in (None, answer.option),
     )

@@ -39,9 +39,7 @@ ROWS = [
     {"layer": "Linear <b>", "ratio": 1.01, "low": 0.99, "high": 1.02},
 ]
 ALT = both('"conv": 0.62 of the time', "“conv”：0.62 倍")
-BET = Betted(
-    "twice as fast", "a third faster", "It came out", why="Because.", others=(("twice as fast", "No."),), lost=True
-)
+BET = Betted("twice as fast", "a third faster", "It came out", why="Because.", others=(("twice as fast", "No."),))
 
 
 def record(rows=ROWS, **more) -> Record:
