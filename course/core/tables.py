@@ -102,7 +102,7 @@ class Table:
         return Table(lines, marks, {*moved[len(self.marks) :], *((below + 1, at) for at, _ in meant)})
 
     def html(self) -> str:
-        """Its look is in ``course/experiment/result.css``: on a phone each line of a table that is too broad for it is a block."""
+        """Its look is in ``course/figures/result.css``: on a phone each line of a table that is too broad for it is a block."""
         head, *lines = self._named()
         longest = [
             max(columns(word) for cell in column for word in _words(cell)) for column in zip(*self.lines, strict=True)

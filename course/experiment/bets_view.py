@@ -11,7 +11,7 @@ from course.core.catalog import BY_ID
 from course.core.i18n import html_language, pick, t
 from course.core.markup import code_block, inline, plain
 from course.core.tables import Table
-from course.experiment.shown import STYLE, Betted, bet_html
+from course.figures.shown import STYLE, Betted, bet_html
 from course.learning.bets import Bet, Return, levels
 from course.learning.marking import CONFIDENCE
 from course.questions.items import Item

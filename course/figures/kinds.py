@@ -62,15 +62,25 @@ def _with_remark(row: Bar | Ratio) -> str:
 
 def ticks_to(most: float, count: int = 6) -> list[float]:
     """0 and up to ``count`` round steps up to ``most``."""
-    step = next(one * 10**power for power in range(-9, 12) for one in (1, 2, 5) if most / (one * 10**power) <= count)
-    return [step * place for place in range(int(most / step) + 1)]
+    return ticks_between(0, most, count)
+
+
+def ticks_between(low: float, high: float, count: int = 6) -> list[float]:
+    """Up to ``count`` + 1 round values from ``low`` to ``high``."""
+    fits = (
+        one * 10.0**power for power in range(-9, 12) for one in (1, 2, 5) if (high - low) / (one * 10.0**power) <= count
+    )
+    step = next(fits)
+    return [
+        round(step * place, 12) for place in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    ]
 
 
 LINE = 17
 """Pixels from one line of a name to the next."""
 
 
-def _lines_above(name: str, remark: str, room: float) -> list[str]:
+def lines_of(name: str, remark: str, room: float) -> list[str]:
     """A name with its remark, in as many lines as the room asks for; a line ends after a dot where it can."""
     lines = [""]
     for part in re.split(r"(?<=·)\s+", name + (f"  ·  {remark}" if remark else "")):
@@ -96,7 +106,7 @@ class Rows:
         need = 30 + max(max(wide(name), wide(remark, 12)) for name, remark in names)
         self.above = above or need > 0.36 * w
         self.x0 = 14 if self.above else need
-        self.lines = [_lines_above(name, remark, w - self.x0 - 4) for name, remark in names] if self.above else []
+        self.lines = [lines_of(name, remark, w - self.x0 - 4) for name, remark in names] if self.above else []
         more = LINE * (max(map(len, self.lines), default=1) - 1)
         self.head = 18 + more
         self.names, self.top, self.tall = names, top, tall + (extra + more) * self.above

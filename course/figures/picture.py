@@ -1,17 +1,14 @@
-"""A picture that draws itself: PNG bytes in light or dark, HTML that holds both, its words where nothing can be drawn."""
+"""A chart on axes by matplotlib: PNG bytes in light or dark, HTML that holds both, its words where nothing can be drawn."""
 
 from __future__ import annotations
 
 import base64
 import html
 import io
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from course.core.i18n import Text, pick
-from course.core.look import css
-from course.figures.style import colors, faint, ink_on, style
+from course.figures.style import style
 
 
 class Drawing:
@@ -71,11 +68,11 @@ class Drawing:
 class Plot:
     """A picture of a result by matplotlib, as PNG for both themes, like an SvgPicture: ``alt`` and ``html()``.
 
-    paint(ax) draws on the only axes, in the colours and the language in force. alt: the picture in words.
+    paint(ax) draws on the only axes, in the colours and the language in force. alt: the picture in words. size: inches.
     """
 
-    def __init__(self, paint: Callable[[Any], None], alt: str) -> None:
-        self.drawing, self.alt = Drawing(lambda figure: paint(figure.add_subplot()), (7.0, 3.8), tight=0.12), alt
+    def __init__(self, paint: Callable[[Any], None], alt: str, size: tuple[float, float] = (7.0, 3.8)) -> None:
+        self.drawing, self.alt = Drawing(lambda figure: paint(figure.add_subplot()), size, tight=0.12), alt
 
     def html(self) -> str:
         """The picture in both themes; its words where it cannot be drawn."""
@@ -127,77 +124,3 @@ def _webp(png: bytes) -> bytes:
     made = io.BytesIO()
     Image.open(io.BytesIO(png)).save(made, "webp", lossless=True)
     return made.getvalue()
-
-
-def alone(drawn: str) -> str:
-    """What ``both_themes`` gives, for a page that has no style of ours: with the rules that choose one of the two."""
-    return f'<style>{css()}</style><div class="tb-shown" style="overflow-x:auto">{drawn}</div>'
-
-
-class Picture(ABC):
-    """A chart in a notebook, its words elsewhere. A kind of picture sets ``size`` and ``alt``, and says how to `paint`.
-
-    size: width and height in inches; a notebook shows 100 pixels per inch. alt: the picture in words.
-    """
-
-    size: tuple[float, float]
-    alt: Text
-    dpi = 130
-    layout: str | None = "constrained"
-
-    @abstractmethod
-    def paint(self, ax: Any) -> None:
-        """Draw on ``ax``, the only axes of the figure, in the colours and the language in force."""
-
-    def axes(self, figure: Any) -> Any:
-        return figure.add_subplot()
-
-    def png(self, dark: bool = False, dpi: int | None = None) -> bytes:
-        """The picture as PNG bytes."""
-        return self._drawing(dpi).png(dark)
-
-    def _drawing(self, dpi: int | None = None) -> Drawing:
-        return Drawing(lambda figure: self.paint(self.axes(figure)), self.size, self.layout, dpi or self.dpi)
-
-    def _repr_html_(self) -> str:
-        return alone(self._drawing().html(pick(self.alt), round(100 * self.size[0])))
-
-    def __str__(self) -> str:
-        return pick(self.alt)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-class Diagram(Picture):
-    """A picture without a scale: the axes are the whole page, in inches from its upper left corner."""
-
-    layout = None
-
-    def axes(self, figure: Any) -> Any:
-        ax = figure.add_axes((0, 0, 1, 1))
-        ax.set(xlim=(0, self.size[0]), ylim=(self.size[1], 0))
-        ax.axis("off")
-        return ax
-
-
-def box(ax: Any, x: float, y: float, wide: float, words: str, bright: bool) -> None:
-    """A box with ``words`` on a `Diagram`, (x, y) its middle, as high as its lines; ``bright``: filled and bold."""
-    from matplotlib.patches import FancyBboxPatch
-
-    high = 0.42 + 0.2 * words.count("\n")
-    colour = colors()[0] if bright else ax.get_facecolor()
-    ax.add_patch(
-        FancyBboxPatch(
-            (x - wide / 2, y - high / 2),
-            wide,
-            high,
-            boxstyle="round,pad=0,rounding_size=0.08",
-            facecolor=colour,
-            edgecolor=colour if bright else faint(),
-            linewidth=1.2,
-            zorder=3,
-        )
-    )
-    ink = {"color": ink_on(colour), "fontweight": "bold"} if bright else {}
-    ax.text(x, y, words, ha="center", va="center", fontsize=11, zorder=4, **ink)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from course.core.i18n import t
+from course.core.tables import as_html
+from course.core.text import text_of
 
 if TYPE_CHECKING:
     from course.core.records import Record
@@ -26,22 +27,11 @@ class Differences:
         return lines
 
     def _repr_html_(self) -> str:
-        left, right = "text-align:left;vertical-align:top", "text-align:right;vertical-align:top;white-space:nowrap"
-        names = (t("tool", "工具"), t("MACs more than ours", "比我们多的 MACs"), t("why", "原因"))
-        styles = (f"{left};white-space:nowrap", right, left)
-        head = "".join(
-            f'<th scope="col" style="{style}">{name}</th>' for name, style in zip(names, styles, strict=True)
-        )
-        body = "".join(
-            "<tr>"
-            + "".join(f'<td style="{style}">{html.escape(cell)}</td>' for cell, style in zip(line, styles, strict=True))
-            + "</tr>"
-            for line in self._lines()
-        )
-        return f'<div style="overflow-x:auto"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        head = (t("tool", "工具"), t("MACs more than ours", "比我们多的 MACs"), t("why", "原因"))
+        return f'<div style="overflow-x:auto">{as_html([head, *self._lines()], figures=False)}</div>'
 
     def __str__(self) -> str:
-        return "\n".join(f"{tool:16}{macs:>12}  {why}" for tool, macs, why in self._lines())
+        return text_of(self._repr_html_()) if self.rows else ""
 
     __repr__ = __str__
 

@@ -14,7 +14,6 @@ from course.core.look import COLOURS
 # Okabe and Ito's colours, darkened or lightened until each stands out from its background (contrast >= 3:1).
 LIGHT = ("#0072B2", "#D55E00", "#00805E", "#A8437F", "#8A6D00", "#3B3B3B")
 DARK = ("#56B4E9", "#F0A04B", "#2BC79A", "#E396C1", "#F0E442", "#CFCFCF")
-MARKERS = ("o", "s", "^", "D", "v", "P")
 PAPER = dict(zip((False, True), COLOURS["paper"], strict=True))
 INK = {False: "#222222", True: "#E6E6E6"}
 FAINT = {False: "#C9C9C9", True: "#4A4A4A"}
@@ -136,20 +135,6 @@ def guide() -> str:
     import matplotlib
 
     return GUIDE[_is_dark(matplotlib.rcParams["axes.facecolor"])]
-
-
-def palette(night: bool) -> tuple[str, ...]:
-    """Every colour of one theme; the same place in the other theme's holds its counterpart."""
-    return (*(DARK if night else LIGHT), PAPER[night], INK[night], FAINT[night], GUIDE[night])
-
-
-def ink_on(colour: Any) -> str:
-    """White or nearly black, whichever is easier to read on `colour` (any colour of matplotlib, also "C0")."""
-    from matplotlib.colors import to_rgb
-
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    return "#111111" if luminance > 0.19 else "#FFFFFF"  # equal contrast against both at 0.19
 
 
 def _is_dark(colour: Any) -> bool:

@@ -18,7 +18,7 @@ from course.core.look import COLOURS
 
 FONTS = "system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','PingFang SC','Microsoft YaHei','Noto Sans CJK SC',sans-serif"
 BROAD, SLIM, PHONE = 760, 490, 320
-"""CSS pixels of a picture on a wide page, a narrow one, a phone; which is shown is said in ``course/experiment/result.css``."""
+"""CSS pixels of a picture on a wide page, a narrow one, a phone; which is shown is said in ``course/figures/result.css``."""
 WORDS = 13.5
 """Pixels of the words in a picture; values are 14 or 15 and bold, side remarks 12."""
 
@@ -95,6 +95,15 @@ class Canvas:
         look += f' opacity="{alpha:g}"' if alpha < 1 else ""
         self.marks.append(
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" rx="{min(r, w / 2, h / 2):g}" {look}/>'
+        )
+
+    def strokes(
+        self, ends: Sequence[tuple[float, float, float]], ink: str, width: float, cap: str = "butt", alpha: float = 1
+    ) -> None:
+        """Many level strokes at once, each (x from, x to, y): bars as high as ``width``, or dots (of no length, with a round cap)."""
+        path = "".join(f"M{left:.1f} {y:.1f}h{right - left:.1f}" for left, right, y in ends)
+        self.marks.append(
+            f'<path d="{path}" fill="none" stroke="@{ink}" stroke-width="{width:.1f}" stroke-linecap="{cap}" opacity="{alpha:g}"/>'
         )
 
     def dot(self, x: float, y: float, r: float = 6.5, fill: str = "out", edge: str = "paper") -> None:

@@ -6,86 +6,97 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from course.core.i18n import t
-from course.figures.own import own_figure
-from course.figures.style import colors, guide, ink_on
-from course.figures.wrap import Sentence, wrap
+from course.figures.kinds import lines_of, time_axis
+from course.figures.shown import Block
+from course.figures.svg import Canvas, SvgPicture, scale, wide
 
 Row = Mapping[str, Any]
+INKS, LEAST_SHARE = ("out", "good", "part", "bad"), 0.01
+"""Names that have a colour of their own: as many, those with the largest time of their own, and no crumbs."""
+DEEPEST, LANE, BAR = 5, 32, 26
+"""Lanes of operations; pixels of a lane and of a bar."""
+APART = 0.4
+"""Pixels: nearer bars of one colour in a lane are drawn as one."""
 
-NAMED, LEAST_SHARE = 4, 0.01
-"""Names that have a colour of their own: at most so many, those with the largest time of their own, and no crumbs."""
-DEEPEST = 5
-MOST_BARS = 20_000
-LETTER = 0.0135
-"""Width of a letter as a share of the picture."""
 
-
-def timeline_plot(rows: Sequence[Row], title: Sentence, ax: Any = None, dark: bool | None = None) -> Any:
+def timeline_plot(rows: Sequence[Row], title: str) -> Block:
     """Bars over time, a lane for each depth, the kernels of a GPU in a lane below; a gap is time outside any operation.
 
-    rows: of `course.trace.rows_of`. title: the sentence above it, also its words for who cannot see it; empty: none.
-    Deeper than DEEPEST and more than MOST_BARS is left out and counted. Without `ax` a figure of its own
-    (dark: None follows the settings). Returns the Axes.
+    rows: of `course.trace.rows_of`. title: the sentence above it. What is deeper than DEEPEST is left out and counted.
     """
     bars = [row for row in rows if row["kind"] != "call"]
-    deep = min(DEEPEST, max((row["depth"] for row in bars), default=0))
+    shown = sorted((row for row in bars if row["depth"] <= DEEPEST), key=lambda row: row["start_us"])
+    deep = max((row["depth"] for row in shown), default=0)
     kernels = any(row["device"] == "cuda" for row in bars)
-    if ax is None:
-        height = 2.2 + 0.42 * (deep + 1 + kernels)
-        return own_figure(lambda own: timeline_plot(rows, title, own), (7.0, height), dark)
     start = min((row["start_us"] for row in rows), default=0.0)
-    end = max((row["start_us"] + row["us"] for row in rows), default=1.0)
-    scale, unit = (1.0, "µs") if end - start < 2000 else (1e-3, "ms")
-    width = max((end - start) * scale, 1e-9)
-    shown = sorted((row for row in bars if row["depth"] <= DEEPEST), key=lambda row: -row["us"])[:MOST_BARS]
-    colour = _colours(bars)
-    spans: dict[tuple[int, str], list[tuple[float, float]]] = {}
-    for row in shown:
-        lane = deep + 1 if row["device"] == "cuda" else row["depth"]
-        left, long = (row["start_us"] - start) * scale, row["us"] * scale
-        shade = colour.get(row["name"], guide())
-        spans.setdefault((lane, shade), []).append((left, max(long, width / 2000)))
-        name = row["name"].removeprefix("aten::")
-        if long > LETTER * width * (len(name) + 1):
-            ax.text(left + long / 2, lane, name, ha="center", va="center", fontsize=8.5, color=ink_on(shade))
-    for (lane, shade), bands in spans.items():
-        ax.broken_barh(bands, (lane - 0.42, 0.84), facecolor=shade, linewidth=0)
-    ax.set_ylim(deep + 0.6 + kernels, -0.6)
-    ax.set_xlim(0, width)
-    lanes = [t("your code calls", "你的代码调用"), *[t("that calls", "它再调用")] * deep]
-    ax.set_yticks(range(deep + 1 + kernels), [*lanes, *(["GPU"] if kernels else [])])
-    ax.grid(axis="y", visible=False)
-    left_out = len(bars) - len(shown)
-    rest = t(f"; {left_out} short or deep bars left out", f"；另有 {left_out} 条太短或太深，未画") if left_out else ""
-    ax.set_xlabel(
-        t(f"time ({unit}); a gap: outside any operation{rest}", f"时间（{unit}）；空隙：不在任何操作里{rest}")
+    end = max((row["start_us"] + row["us"] for row in rows), default=start + 1.0)
+    factor, unit = (1.0, "µs") if end - start < 2000 else (1e-3, "ms")
+    inks = _inks(bars)
+    lanes = [t("your code calls", "你的代码调用"), *[t("that calls", "它再调用")] * deep, *(["GPU"] if kernels else [])]
+    notes = [t("a gap: outside any operation", "空隙：不在任何操作里")]
+    if left_out := len(bars) - len(shown):
+        notes.append(t(f"{left_out} deep bars left out", f"另有 {left_out} 条太深，未画"))
+
+    def paint(w: float) -> Canvas:
+        x0 = 20 + max(wide(name, 12) for name in lanes)
+        paper = Canvas(w, 8 + LANE * len(lanes))
+        x = scale(0, max((end - start) * factor, 1e-9), x0, w - 16, False)
+        for lane, name in enumerate(lanes):
+            paper.text(x0 - 10, 4 + LANE * (lane + 0.5), name, "soft", 12, "right")
+        spans: dict[tuple[float, str], list[tuple[float, float, float]]] = {}
+        words = []
+        for row in shown:
+            y = 4 + LANE * ((deep + 1 if row["device"] == "cuda" else row["depth"]) + 0.5)
+            left, right = (x((at - start) * factor) for at in (row["start_us"], row["start_us"] + row["us"]))
+            ink, name = inks.get(row["name"], "quiet"), row["name"].removeprefix("aten::")
+            own = spans.setdefault((y, ink), [])
+            if own and left - own[-1][1] < APART:
+                own[-1] = (own[-1][0], max(right, own[-1][1]), y)
+            else:
+                own.append((left, max(right, left + APART), y))
+            if wide(name, 12) + 4 < right - left:
+                words.append(((left + right) / 2, y, name, "fg" if ink == "quiet" else "paper"))
+        for (_, ink), own in spans.items():
+            paper.strokes(own, ink, BAR)
+        for at, y, name, ink in words:
+            paper.text(at, y, name, ink, 12, "center")
+        time_axis(paper, x, (end - start) * factor, paper.h, unit)
+        _key(paper, {**{_short(name): ink for name, ink in inks.items()}, t("others", "其他"): "quiet"}, notes)
+        return paper
+
+    drawn = ", ".join(_short(name) for name in inks)
+    said = t(
+        f"A bar for each operation over time; the longest: {drawn}.", f"每个操作一条，按时间排开；最长的：{drawn}。"
     )
-    _key(ax, colour)
-    if title:
-        ax.set_title(wrap(title).replace("$", r"\$"), loc="left")
-    return ax
+    return Block("", title, SvgPicture(paint, said), "")
 
 
-def _colours(bars: Sequence[Row]) -> dict[str, str]:
+def _inks(bars: Sequence[Row]) -> dict[str, str]:
     """A colour for the names with the largest time of their own."""
     own: dict[str, float] = {}
     for row in bars:
         own[row["name"]] = own.get(row["name"], 0.0) + row["self_us"]
     large = [name for name in own if own[name] > LEAST_SHARE * sum(own.values())]
-    return dict(zip(sorted(large, key=lambda name: -own[name])[:NAMED], colors(), strict=False))
+    return dict(zip(sorted(large, key=lambda name: -own[name]), INKS, strict=False))
 
 
-def _key(ax: Any, colour: Mapping[str, str]) -> None:
-    """Which colour is which operation, below the axis; the rest is grey."""
-    from matplotlib.patches import Patch
-
-    patches = [Patch(color=shade, label=_short(name)) for name, shade in colour.items()]
-    patches.append(Patch(color=guide(), label=t("others", "其他")))
-    ax.figure.legend(handles=patches, loc="outside lower center", ncols=3, fontsize=8.5)
+def _key(paper: Canvas, inks: Mapping[str, str], notes: Sequence[str]) -> None:
+    """Which colour is which operation, and what else is to be known, added below what is drawn."""
+    at, paper.h = 12.0, paper.h + 32
+    for name, ink in inks.items():
+        if at > 12 and at + 18 + wide(name, 12) > paper.w - 8:
+            at, paper.h = 12.0, paper.h + 20
+        paper.box(at, paper.h - 6, 12, 12, ink)
+        paper.text(at + 18, paper.h, name, "fg", 12)
+        at += 34 + wide(name, 12)
+    for note in notes:
+        for line in lines_of(note, "", paper.w - 24):
+            paper.h += 19
+            paper.text(12, paper.h, line, "soft", 12)
+    paper.h += 12
 
 
 def _short(name: str, most: int = 34) -> str:
-    """A name that fits: the middle of a long one is left out. The space keeps a leading underscore in the legend."""
+    """A name that fits: the middle of a long one is left out."""
     text = name.removeprefix("aten::").removeprefix("void ")
-    text = text if len(text) <= most else f"{text[: most // 2]}…{text[-most // 2 :]}"
-    return " " + text.replace("$", r"\$")
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[-most // 2 :]}"

@@ -7,7 +7,6 @@ from typing import Any
 
 from course.core.i18n import t
 from course.core.units import scaled
-from course.figures.wrap import Sentence, wrap
 from course.roofline.layer import OUTSIDE, TINY, Layer, by_bound
 from course.roofline.roof import Peaks
 from course.roofline.words import bound_word, percent
@@ -20,24 +19,12 @@ PLACES = [(across, up) for far in range(12, 100, 12) for up in (far, -far) for a
 """Where the middle of a name may stand from its point, in points, the nearest first."""
 
 
-def draw(
-    points: Sequence[Layer],
-    roof: Peaks,
-    title: Sentence,
-    ax: Any = None,
-    *,
-    named: Layer | None = None,
-    dark: bool | None = None,
-) -> Any:
+def draw(points: Sequence[Layer], roof: Peaks, ax: Any, named: Layer | None = None) -> None:
     """Log-log: FLOP/s against FLOPs per byte, the two roofs, the layers as marks whose area grows with their time.
 
     What has no FLOPs, or no known traffic, has no place here: the legend says what part of the time it takes. named: a layer whose name
-    must be shown. Without `ax` a figure of its own, light or dark as the settings are (or as `dark` says). Returns the Axes.
+    must be shown.
     """
-    if ax is None:
-        from course.figures.own import own_figure
-
-        return own_figure(lambda axes: draw(points, roof, title, axes, named=named), (7.4, 5.0), dark)
     from matplotlib.ticker import FuncFormatter
     from matplotlib.transforms import ScaledTranslation
 
@@ -56,14 +43,11 @@ def draw(
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: scaled(value, "FLOP/s")))
     ax.set_xlabel(t("arithmetic intensity (FLOPs a byte)", "计算强度（FLOPs/字节）"))
     ax.set_ylabel(t("rate (FLOP/s)", "速率（FLOP/s）"))
-    if title:
-        ax.set_title(wrap(title, 76), loc="left")
     _points(ax, shown, points)
     below = ScaledTranslation(0, -40 / 72, ax.figure.dpi_scale_trans)  # 40 points: under the label of the axis
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=ax.transAxes + below, ncols=2, fontsize=8)
     along = [(x, roof.roof(x)) for x in (left * (right / left) ** (at / 80) for at in range(81))]
     _names(ax, shown, along, named)
-    return ax
 
 
 def _points(ax: Any, shown: Sequence[Layer], every: Sequence[Layer]) -> None:

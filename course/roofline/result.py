@@ -7,6 +7,8 @@ from typing import Any
 
 from course.core.i18n import Text, both, pick, t
 from course.core.units import format_ms
+from course.figures.picture import Plot
+from course.figures.shown import Block
 from course.roofline import render
 from course.roofline.layer import TINY, Layer, by_bound
 from course.roofline.roof import Peaks
@@ -166,11 +168,18 @@ class Roofline:
         near = layer.share_interval[0] >= NEAR_THE_ROOF
         return both(layer.label, layer.label), of_bound.get(layer.bound, NEAR if near else otherwise)
 
-    def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
-        """The log-log roofline with the layers as points, sized by time; returns the matplotlib Axes."""
+    def plot(self, ax: Any = None) -> Any:
+        """The log-log roofline with the layers as points, sized by time, below its sentence; with `ax`, axes of matplotlib, drawn there."""
         from course.roofline.picture import draw
 
-        return draw(self.points, self.peaks, self.sentence, ax, named=self.named, dark=dark)
+        if ax is not None:
+            return draw(self.points, self.peaks, ax, self.named)
+        alt = t(
+            "The rate of each layer over its arithmetic intensity, below the roof.",
+            "各层的速率与计算强度，都在屋顶之下。",
+        )
+        paint = lambda axes: draw(self.points, self.peaks, axes, self.named)  # noqa: E731
+        return Block(self.sentence(), "", Plot(paint, alt, (7.4, 5.0)), "")
 
     def remarks(self) -> tuple[str, ...]:
         """What to know when reading the shares: where the numbers come from, what is out of the ordinary."""

@@ -12,6 +12,8 @@ from course.core.i18n import Text, both, pick, t
 from course.core.tables import as_html
 from course.core.text import text_of
 from course.core.units import format_ms, format_ratio
+from course.figures.shown import Block
+from course.figures.timing import paired_plot, samples_plot
 from course.timing.stats import FEWEST_PROCESSES, FEWEST_ROUNDS, drift, enough
 from course.timing.validation import require_name
 
@@ -122,11 +124,9 @@ class Measurement(_Shown):
         """Whether the device waits for Python: issuing a call takes longer than running it."""
         return self.issue_ms is not None and self.issue_ms > self.median_ms
 
-    def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
-        """Samples in order, their distribution, the first call apart; see `course.figures.samples_plot`."""
-        from course.figures.timing import samples_plot
-
-        return samples_plot(self.rows(), self.sentence, ax, dark)
+    def plot(self) -> Block:
+        """Samples in order, their distribution, the first call apart; see `course.figures.timing`."""
+        return samples_plot(self.rows(), self.sentence())
 
     def sentence(self) -> str:
         """First call and steady state in one sentence; of a time that climbs or falls, or is launch-bound, a second one."""
@@ -372,10 +372,8 @@ class Comparison(_Shown):
             unit = t(f"new process{'es' * (self.processes != 1)} of each", "个各自的新进程")
         return t(f"{times} {unit} in {self.seconds:.2g} s", f"{times} {unit}，{self.seconds:.2g} 秒")
 
-    def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
-        """Every paired ratio, the intervals, the gate; see `course.figures.paired_plot`."""
-        from course.figures.timing import paired_plot
-
-        return paired_plot(self.rows(), self.sentence, ax, dark)
+    def plot(self) -> Block:
+        """Every paired ratio, the intervals, the gate; see `course.figures.timing`."""
+        return paired_plot(self.rows(), self.sentence())
 
     __repr__ = _Shown.__str__

@@ -24,6 +24,8 @@ from course.core.i18n import LANGUAGES, Text, both, pick, t
 from course.core.profiled import events_of, is_kernel, runs_on_cuda
 from course.core.tables import as_html, as_text, clip
 from course.core.units import format_ms
+from course.figures.shown import Block
+from course.figures.timeline import timeline_plot
 
 Row = dict[str, Any]
 
@@ -280,11 +282,9 @@ class Trace:
         """Operations added up by the line of your code that called them: line, code, calls, us, self_us."""
         return totals(self._rows, "line")
 
-    def timeline(self, ax: Any = None, dark: bool | None = None) -> Any:
+    def timeline(self) -> Block:
         """The call as a picture, from left to right; see course.figures.timeline."""
-        from course.figures.timeline import timeline_plot
-
-        return timeline_plot(self._rows, self.sentence, ax, dark)
+        return timeline_plot(self._rows, self.sentence())
 
     def _device(self) -> str:
         return "cuda" if any(row["device"] == "cuda" for row in self._rows) else "cpu"

@@ -9,8 +9,8 @@ from typing import Any
 
 from course.core.i18n import Text, pick, t
 from course.core.units import format_ms, format_ratio
-from course.experiment.shown import Block, Fold
 from course.figures.kinds import Ratio, ratio_rows
+from course.figures.shown import Block, Fold
 from course.figures.svg import SvgPicture
 from course.figures.words import less_time, times
 from course.tryout import verdicts

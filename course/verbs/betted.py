@@ -8,7 +8,7 @@ from course.core.i18n import pick, t
 from course.core.verdict import Verdict
 from course.experiment.base import Experiment
 from course.experiment.bets_view import answer_words, outcome_words
-from course.experiment.shown import Betted
+from course.figures.shown import Betted
 from course.learning.bets import bet_of, settle
 from course.questions.items import Item
 from course.verbs import state

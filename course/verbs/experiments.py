@@ -13,7 +13,7 @@ from course.core.records import Record, save_own
 from course.experiment import base, reports
 from course.experiment.reading import OPEN
 from course.experiment.result import Outcome, block, outcome
-from course.experiment.shown import Block
+from course.figures.shown import Block
 from course.learning.sheet import AnswerSheet
 from course.questions.items import Item
 from course.verbs import asking, noise, state

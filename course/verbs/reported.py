@@ -10,7 +10,7 @@ from course.core.machine import next_step, on_rocm
 from course.experiment import base, reports
 from course.experiment.bets_view import answer_words
 from course.experiment.reports import Answer, Report
-from course.experiment.shown import Betted, Block, Fold
+from course.figures.shown import Betted, Block, Fold
 from course.questions.items import Item
 from course.verbs import state
 from course.verbs.betted import items_of, others, placed, settled

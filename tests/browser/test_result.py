@@ -10,7 +10,7 @@ from course.core.tables import Table
 from course.experiment import base
 from course.experiment.reading import OPEN
 from course.experiment.result import block, outcome
-from course.experiment.shown import STYLE
+from course.figures.shown import STYLE
 from course.verbs.reported import reported
 from tests.browser.conftest import REPLAY, Notebook, assert_colours_hold, languages, shoot
 from tests.course.experiment.test_every_experiment import EXPERIMENTS

@@ -8,7 +8,7 @@ from typing import Any
 from course.core.i18n import t
 from course.core.tables import Table
 from course.core.text import text_of
-from course.experiment.shown import Block
+from course.figures.shown import Block
 from course.flags import ABSENT, DEPENDS, Unreadable, map_rows
 
 Row = dict[str, Any]
@@ -27,7 +27,7 @@ class SwitchMap:
         return text_of(self.html())
 
     def html(self) -> str:
-        """Its look is in ``course/experiment/result.css``: the tables flow in as many columns as the page has room for."""
+        """Its look is in ``course/figures/result.css``: the tables flow in as many columns as the page has room for."""
         return f'<div class="tbr-map">{"".join(table.html() for table in self.tables())}</div>'
 
     def tables(self) -> Iterator[Table]:

@@ -235,7 +235,7 @@ def draw_roof(record: Record, bets: dict) -> Plot:
     words = Bet(pick(mine["words"])).full if mine else ""
 
     def paint(ax: Any) -> None:
-        draw(layers, found, "", ax)
+        draw(layers, found, ax)
         if mine:
             (across,) = (row["flops"] / row["bytes"] for row in operations if row["operation"] == many)
             low, high = (rates[one] * times for times in mine["span"])

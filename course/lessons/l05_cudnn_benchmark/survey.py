@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from course.core.i18n import both, pick, t
 from course.experiment.rows import groups
-from course.experiment.shown import Block, Fold
 from course.experiment.telling import sentence
+from course.figures.shown import Block, Fold
 from course.figures.svg import Canvas, SvgPicture, scale, wide
 from course.timing.stats import median
 

@@ -19,6 +19,8 @@ from torch import nn
 
 from course.core import arguments
 from course.core.i18n import Text, both, t
+from course.figures.shown import Block
+from course.figures.timeline import timeline_plot
 from course.trace import rows_of
 
 MEAN, SPREAD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
@@ -162,17 +164,15 @@ DRAWN = (
 """name, device, start and end in µs of a step that nobody measured."""
 
 
-def draw_wait() -> Any:
-    """How a wait looks on a GPU machine, as a drawing: the lengths are made up, and its title says so. Returns the Axes."""
-    from course.figures.timeline import timeline_plot
-
+def draw_wait() -> Block:
+    """How a wait looks on a GPU machine, as a drawing: the lengths are made up, and its title says so."""
     events = [
         SimpleNamespace(name=name, device_type=device, time_range=SimpleNamespace(start=float(start), end=float(end)))
         for name, device, start, end in DRAWN
     ]
     return timeline_plot(
         rows_of(events),
-        lambda: t(
+        t(
             "A drawing, nothing was measured: the CPU's longest bar is a wait for the convolution in the GPU's lane.",
             "示意图，并非实测：CPU 上最长的一条，是在等 GPU 那一行的卷积。",
         ),

@@ -7,19 +7,18 @@ from typing import Any
 import torch
 
 from course.core import arguments
-from course.core.i18n import both, t
-from course.figures.picture import Picture
+from course.core.i18n import both, pick, t
+from course.figures.picture import Plot
+from course.figures.shown import Block
 from course.figures.style import colors, guide
 
 
-class TwoOrders(Picture):
+class TwoOrders:
     """`terms` products, added in float32 from the first to the last and from the last to the first.
 
     ends: the two sums. errors: for both, the running sum minus the exact running sum after each term.
     Shows itself as a picture in a notebook, as a sentence elsewhere.
     """
-
-    size = (7.0, 3.2)
 
     def __init__(self, terms: int = 256, seed: int = 0) -> None:
         arguments.whole("terms", terms, 1)
@@ -39,6 +38,14 @@ class TwoOrders(Picture):
             f"The same {terms} products, added in float32. First to last: {forward:.9g}. Last to first: {back:.9g}.",
             f"同样的 {terms} 个乘积，用 float32 相加。从头到尾：{forward:.9g}。从尾到头：{back:.9g}。",
         )
+
+    def _repr_html_(self) -> str:
+        return Block(pick(self.alt), "", Plot(self.paint, pick(self.alt)), "")._repr_html_()
+
+    def __str__(self) -> str:
+        return pick(self.alt)
+
+    __repr__ = __str__
 
     def paint(self, ax: Any) -> None:
         ax.axhline(0, color=guide(), linewidth=1)

@@ -14,8 +14,8 @@ from course.experiment.base import Budget
 from course.experiment.reading import EMPTY, TOO_NOISY
 from course.experiment.result import small_line
 from course.experiment.rows import race_row
-from course.experiment.shown import Betted, Block, Fold
 from course.figures.kinds import Ratio, ratio_rows
+from course.figures.shown import Betted, Block, Fold
 
 Conv = Callable[..., Any]
 """conv(x, weight, **setting) -> tensor, as F.conv2d takes them."""

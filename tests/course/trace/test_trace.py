@@ -84,14 +84,11 @@ def test_covered_time_counts_what_overlaps_once():
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_with_a_gpu_its_kernels_are_named_and_drawn_and_a_long_line_may_be_a_wait(code):
-    import matplotlib
-
-    matplotlib.use("Agg")
     found = Trace(rows_of(EVENTS), 0.2)
     assert [one["name"] for one in found.by_name()] == ["void kernel<float>"]
     with speaking(code):
         assert "GPU" in found.sentence() and ("waiting" in found.sentence() or "在等" in found.sentence())
-        assert "GPU" in [label.get_text() for label in found.timeline().get_yticklabels()]
+        assert ">GPU<" in found.timeline().picture.svg()
 
 
 def test_a_device_that_the_profiler_does_not_see_is_said():
@@ -113,9 +110,6 @@ def step(x):
 
 
 def test_a_real_call_names_its_operations_and_lines_and_draws_itself():
-    import matplotlib
-
-    matplotlib.use("Agg")
     x = torch.randn(16, 16)
     found = trace_of(lambda: step(x), calls=1)
     rows = found.rows()
@@ -126,7 +120,7 @@ def test_a_real_call_names_its_operations_and_lines_and_draws_itself():
     assert "doubled" in str(found) and "<table" in found._repr_html_()
     for code in LANGUAGES:
         with speaking(code):
-            assert found.timeline().get_xlabel()
+            assert ">add<" in found.timeline().picture.svg()
 
 
 def test_a_long_line_of_code_leaves_its_figures_beside_it():

@@ -10,13 +10,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any, Protocol
 
 from course.core.i18n import html_language, t
 from course.core.look import css
 from course.core.markup import code_block, inline
 from course.core.text import text_of
-from course.timing.stats import median
 
 STYLE = f"<style>{css(Path(__file__).with_name('result.css'))}</style>"
 LONGEST_TABLE, MOST_ROWS = 60, 12
