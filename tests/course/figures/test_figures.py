@@ -268,7 +268,9 @@ def test_reasons_of_counters_name_each_tool_once_and_survive_a_missing_record():
         {"part": "reason", "tool": "thop", "macs": -1200, "reason_en": "c", "reason_zh": "乙"},
     ]
     shown = figures.differences(SimpleNamespace(rows=rows))
-    assert str(shown).count("thop") == 1 and re.search(r"-1,200 +c", str(shown)) and "a &lt;b&gt;" in shown._repr_html_()
+    assert (
+        str(shown).count("thop") == 1 and re.search(r"-1,200 +c", str(shown)) and "a &lt;b&gt;" in shown._repr_html_()
+    )
     set_language("zh")
     assert "乙" in str(shown) and str(figures.differences(None)) == ""
 
