@@ -98,7 +98,7 @@ class Experiment:
 
     own_read(rows) -> a `Reading`, or None where nothing can be told. Words, picture and bets are data in the lesson's
     experiments.yaml (`telling`, `drawing`). own_draw(record, bets) -> an SvgPicture, a Table or a Plot, for a picture of no common kind;
-    bets: id of a predict item -> option id or number. Both are found by the function's name in its module
+    bets: id of a predict item -> option id. Both are found by the function's name in its module
     (``read_toy_race`` beside the run ``toy_race``), unless they are given.
 
     whole: the headline or a bet speaks of all rows (every, none, 4 of these 6, the most), so that rows which are missing could

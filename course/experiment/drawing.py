@@ -42,7 +42,7 @@ class Drawn:
         return filled(pick(text), numbers | named | texts)
 
     def value(self, said: Any) -> float:
-        """A number of the file: itself, or the product of named ones, such as ``bet * later_ms``."""
+        """A number of the file: itself, or the product of named ones, such as ``kernel * 0.7``."""
         factors = str(said).split("*")
         return math.prod(self.numbers[one.strip()] if one.strip() in self.numbers else float(one) for one in factors)
 
@@ -69,7 +69,7 @@ class Drawn:
         here = [(self.places[one], one) for one in rows if one in self.places]
         if rows and not here:
             return None
-        above, at, span = (self.mine.get(key) for key in ("above", "at", "span"))
+        above, span = self.mine.get("above"), self.mine.get("span")
         return Bet(
             self.words(self.mine["words"]),
             {place: rows[one] for place, one in here}
@@ -77,8 +77,7 @@ class Drawn:
             else tuple(place for place, _ in here),
             span and (self.value(span[0]), self.value(span[1])),
             None if above is None else self.places.get(above, len(self.rows)),
-            None if at is None else self.value(at),
-            self.mine.get("each", ()),
+            each=self.mine.get("each", ()),
         )
 
 
@@ -132,8 +131,6 @@ def _trend(this: Drawn) -> SvgPicture:
         across=pick(spec["across"]),
         x_words=x_words,
         y_words=y_words,
-        log_x=spec.get("log_x", False),
-        log_y=spec.get("log_y", False),
     )
 
 

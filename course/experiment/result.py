@@ -22,8 +22,8 @@ from course.figures.svg import BROAD, SvgPicture
 from course.timing.results import too_few
 from course.timing.stats import enough
 
-Bets = Mapping[str, "str | float"]
-"""id of a predict item -> the option, or on a scale the number, that the learner bet on."""
+Bets = Mapping[str, str]
+"""id of a predict item -> the option that the learner bet on."""
 
 
 class NoPicture:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from course.core.i18n import t
-from course.figures.kinds import Bet, checked, ticks_to, upright
+from course.figures.kinds import Bet, checked, ticks_to
 from course.figures.svg import SLIM, Canvas, SvgPicture, scale, wide
 from course.figures.words import time_words
 
@@ -110,19 +110,12 @@ def trend(
     across: str = "",
     x_words: Callable[[float], str] = "{:g}".format,
     y_words: Callable[[float], str] = "{:g}".format,
-    log_x: bool = False,
-    log_y: bool = False,
 ) -> SvgPicture:
     """Lines over a size: the last of ``series`` is what it is about, the others stand back. None leaves a gap.
 
-    across: what x is. alt: the picture in words. bet: at, a value of x; or span: between which values the last line ends.
-    Raises ValueError for more than three lines.
+    across: what x is. alt: the picture in words. bet: span, between which values the last line ends. At most three lines.
     """
-    checked(bet, "at", "span")
-    if not 1 <= len(series) <= 3:
-        raise ValueError(
-            f"a trend has one to three lines, not {len(series)}; draw more with matplotlib, or another picture"
-        )
+    checked(bet, "span")
     values = [value for line in series.values() for value in line if value is not None]
     inks = (("edge", 2.0, "7 4"), ("soft", 2.2, ""), ("out", 3.0, ""))[-len(series) :]
 
@@ -132,18 +125,11 @@ def trend(
         y1 = y0 + 210
         ends = {name: next(value for value in reversed(line) if value is not None) for name, line in series.items()}
         x1 = w - (16 if above else 22 + max(wide(name, 13.5, True) for name in series))
-        low = min(values) if log_y else min(0, *values)
-        ticks = _log_ticks(low, max(values)) if log_y else ticks_to(max(values), 4)
+        low, ticks = min(0, *values), ticks_to(max(values), 4)
         x0 = 20 + max(wide(y_words(value), 12) for value in ticks)
         paper = Canvas(w, y1 + (62 if bet else 42))
-        place = scale(
-            min([*x, *([bet.at] if bet and bet.at else [])]),
-            max([*x, *([bet.at] if bet and bet.at else [])]),
-            x0 + 10,
-            x1 - 8,
-            log_x,
-        )
-        height = scale(low if not log_y else min(low, ticks[0]), max(*values, ticks[-1]), y1, y0, log_y)
+        place = scale(min(x), max(x), x0 + 10, x1 - 8, False)
+        height = scale(low, max(*values, ticks[-1]), y1, y0, False)
         for value in ticks:
             paper.line([x0, x1], [height(value)] * 2, "line")
             paper.text(x0 - 8, height(value), y_words(value), "soft", 12, "right")
@@ -165,9 +151,7 @@ def trend(
                 label = (34, 10 + 19 * list(series)[::-1].index(name))
                 paper.line([10, 28], [label[1]] * 2, ink, width, dash)
             paper.text(*label, name, ink if ink == "out" else "soft", bold=ink == "out")
-        if bet and bet.at:
-            upright(paper, place(bet.at), y0, y1, bet.full, y1 + 52)
-        if bet and bet.span:
+        if bet:
             low_y, high_y = (height(value) for value in bet.span)
             left = place(x[-1]) - 14
             paper.outline(left, high_y, x1 + 6 - left, low_y - high_y)
@@ -175,12 +159,6 @@ def trend(
         return paper
 
     return SvgPicture(paint, alt + (t(" ", "") + bet.full + t(".", "。") if bet else ""))
-
-
-def _log_ticks(low: float, high: float) -> list[float]:
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    found = [10.0**power for power in powers]
-    return found[:: max(1, len(found) // 4)]
 
 
 def _spread(heights: Mapping[str, float], least: float = 18) -> dict[str, float]:

@@ -135,13 +135,6 @@ def _extra(bet: Bet | None) -> float:
     return 36 if bet and bet.rows else 18
 
 
-def upright(paper: Canvas, x: float, top: float, bottom: float, words: str, y: float) -> None:
-    """A bet on one value: a dashed line, its words at the height ``y``, kept on the paper."""
-    paper.line([x, x], [top, bottom], "bet", 1.8, "7 5")
-    half = wide(words, 13, True) / 2
-    paper.ask(min(max(x, half + 4), paper.w - half - 4), y, words, "center")
-
-
 # --- ratios: one row a case, two named sides -----------------------------------------------------------------
 
 
@@ -161,34 +154,27 @@ class Ratio(NamedTuple):
 
 
 def ratio_rows(
-    rows: Sequence[Ratio],
-    sides: tuple[str, str],
-    bet: Bet | None = None,
-    *,
-    middle: str = "",
-    said: Callable[[float], str] = ratio_words,
-    same: float = ALIKE,
+    rows: Sequence[Ratio], sides: tuple[str, str], bet: Bet | None = None, *, middle: str = "", same: float = ALIKE
 ) -> SvgPicture:
     """With over without, in a few cases. sides: the names of left (less than 1, the better) and right.
 
-    bet: rows (row -> side), above, or at (a ratio). middle: the word at 1, else "same time". said: a ratio in words. same: see
-    `ALIKE`.
+    bet: rows (row -> side). middle: the word at 1, else "same time". same: see `ALIKE`.
     """
-    checked(bet, "rows", "above", "at")
+    checked(bet, "rows")
     told = [row for row in rows if row.low is not None and row.high is not None]
-    values = {row: row.said or _said_of(row, said, same) for row in told}
+    values = {row: row.said or _said_of(row, same) for row in told}
     few = t("too few rounds to tell", "轮数太少，说不准")
-    axis = bool(told or bet and (bet.rows or bet.at))
+    axis = bool(told or bet)
 
     def paint(w: float) -> Canvas:
         place = Rows(w, [(row.name, row.remark) for row in rows], _top_of(sides, w) if axis else 8, 48, w < BROAD, 14)
-        x0, x1, below = place.x0, w - 14, 20 if bet and bet.at else 0
-        paper = Canvas(w, place.bottom + (28 + below if axis else 4))
-        x = _ratio_scale(told, values, x0, x1, bet)
+        x0, x1 = place.x0, w - 14
+        paper = Canvas(w, place.bottom + (28 if axis else 4))
+        x = _ratio_scale(told, values, x0, x1)
         one = x(1)
         if axis:
             _sides(paper, place, x, x1, sides, middle or t("same time", "一样久"))
-        first = min(bet.rows) if bet and bet.rows else None
+        first = min(bet.rows) if bet else None
         free = [row for number, row in enumerate(rows) if row in values and not (bet and number in bet.rows)]
         broadest = max(free, key=lambda row: x(row.high) - x(row.low), default=None)
         for number, row in enumerate(rows):
@@ -221,12 +207,6 @@ def ratio_rows(
                 if abs(at - one) < half:  # the middle line would cross it
                     at = one + (half if at > one else -half)
                 paper.text(at, y + 17, words, "soft", 12, "center")
-        if bet and bet.above is not None:
-            y = place.top + place.tall * bet.above
-            paper.line([8, x1], [y, y], "bet", 1.8, "7 5")
-            paper.ask(x1 - 6, y + 12, bet.full, "right")
-        if bet and bet.at:
-            upright(paper, x(bet.at), place.top - 6, place.bottom, bet.full, place.bottom + 32)
         return paper
 
     return SvgPicture(paint, alt_of([(_with_remark(row), values.get(row, few)) for row in rows], bet))
@@ -237,22 +217,19 @@ def _top_of(sides: tuple[str, str], w: float) -> float:
     return 40 if wide("← " + "  ".join(sides) + " →", bold=True) <= w - 30 else 40 + LINE
 
 
-def _said_of(row: Ratio, said: Callable[[float], str], same: float) -> str:
+def _said_of(row: Ratio, same: float) -> str:
     """The value in words; where the likely range holds 1: that it is the same, or that it may be either."""
     if not row.low < 1 < row.high:
-        return said(row.ratio)
+        return ratio_words(row.ratio)
     if 1 / same < row.low and row.high < same:
         return t("the same", "一样")
     return t("could be either", "两边都有可能")
 
 
-def _ratio_scale(
-    told: Sequence[Ratio], values: Mapping[Ratio, str], x0: float, x1: float, bet: Bet | None
-) -> Callable[[float], float]:
+def _ratio_scale(told: Sequence[Ratio], values: Mapping[Ratio, str], x0: float, x1: float) -> Callable[[float], float]:
     """An axis on which each value has room on the outer side of its mark, so that no word crosses the middle."""
-    held = [bet.at] if bet and bet.at else []
-    low = min([row.low for row in told] + held + [0.6]) / 1.2
-    high = max([row.high for row in told] + held + [1.7]) * 1.2
+    low = min([row.low for row in told] + [0.6]) / 1.2
+    high = max([row.high for row in told] + [1.7]) * 1.2
     for _ in range(60):
         x, grow = scale(low, high, x0, x1), False
         for row in told:
@@ -375,9 +352,9 @@ class Bar(NamedTuple):
 
 
 def bars(rows: Sequence[Bar], bet: Bet | None = None) -> SvgPicture:
-    """A few amounts from zero, such as before and after. bet: rows, with or without a span, or at."""
-    checked(bet, "rows", "span", "at")
-    held = [value for value in (*((bet.span or ()) if bet else ()), bet.at if bet else None) if value]
+    """A few amounts from zero, such as before and after. bet: rows, with or without a span."""
+    checked(bet, "rows", "span")
+    held = list(bet.span or ()) if bet else []
 
     def paint(w: float) -> Canvas:
         place = Rows(w, [(row.name, row.remark) for row in rows], 8, 52, extra=_extra(bet))
@@ -406,10 +383,8 @@ def bars(rows: Sequence[Bar], bet: Bet | None = None) -> SvgPicture:
                 paper.outline(left, y - 18, max(right - left, 6), 36)
                 paper.ask(left + 3, y + 30, bet.full)
             paper.text(end + 10, y, row.said, size=15, bold=True)
-        if bet and bet.rows and not bet.span:
+        if bet and not bet.span:
             _row_bet(paper, place, bet, 40)
-        if bet and bet.at:
-            upright(paper, x(bet.at), place.top, place.bottom, bet.full, place.bottom + 10)
         return paper
 
     return SvgPicture(paint, alt_of([(_with_remark(row), row.said) for row in rows], bet))
@@ -445,18 +420,17 @@ class Lane(NamedTuple):
 
 
 def race(lanes: Sequence[Lane], unit: str, bet: Bet | None = None, *, note: str = "") -> SvgPicture:
-    """Runs as lanes, a block a step; note: written in a first step that is long. bet: rows, with or without span, or at."""
-    checked(bet, "rows", "span", "at")
+    """Runs as lanes, a block a step; note: written in a first step that is long. bet: rows with a span."""
+    checked(bet, "rows", "span")
     longest, best = max(sum(lane.steps) for lane in lanes), min(sum(lane.steps) for lane in lanes)
-    held = [value for value in (*((bet.span or ()) if bet else ()), bet.at if bet else None) if value]
 
     def paint(w: float) -> Canvas:
         place = Rows(w, [(lane.name, "") for lane in lanes], 8, 56, extra=_extra(bet))
         room = max((wide(lane.said, 14, True) for lane in lanes if sum(lane.steps) > 0.5 * longest), default=0)
-        most = max([longest, *held])
+        most = max([longest, *(bet.span if bet else ())])
         x = scale(0, most, place.x0, w - 30 - room, False)
-        below = 16 if bet and bet.rows else 0  # the words of a bet stand under its lane
-        paper = Canvas(w, place.bottom + below + (44 if bet and bet.at else 26))
+        below = 16 if bet else 0  # the words of a bet stand under its lane
+        paper = Canvas(w, place.bottom + below + 26)
         for number, lane in enumerate(lanes):
             y, done, won = place.y(number), 0.0, sum(lane.steps) == best
             place.name(paper, number, won)
@@ -474,14 +448,10 @@ def race(lanes: Sequence[Lane], unit: str, bet: Bet | None = None, *, note: str 
                 done += length
             if note and lane.steps[0] > 3 * lane.steps[-1] and wide(note, 13, True) < x(lane.steps[0]) - x(0) - 6:
                 paper.text((x(0) + x(lane.steps[0])) / 2, y, note, "paper", 13, "center", True)
-            if bet and bet.span and number in bet.rows:
+            if bet and number in bet.rows:
                 paper.outline(x(bet.span[0]), y - 18, max(x(bet.span[1]) - x(bet.span[0]), 6), 36)
                 paper.ask(x(bet.span[0]) + 3, y + 27, bet.full)
             paper.text(x(done) + 10, y, lane.said, size=14, bold=won)
-        if bet and bet.rows and not bet.span:
-            _row_bet(paper, place, bet, 40)
-        if bet and bet.at:
-            upright(paper, x(bet.at), place.top, place.bottom, bet.full, place.bottom + below + 34)
         time_axis(paper, x, longest, place.bottom + below + 4, unit)
         return paper
 

@@ -45,19 +45,16 @@ CALLS = [
     for n in range(30)
 ]  # fmt: skip
 KINDS = {
-    "ratio_rows": (
-        lambda bet: ratio_rows(RATIOS, SIDES, bet),
-        [Bet("x", rows={0: "left", 1: "middle", 2: "right"}), Bet("x", above=1), Bet("x", at=0.01)],
-    ),
+    "ratio_rows": (lambda bet: ratio_rows(RATIOS, SIDES, bet), [Bet("x", rows={0: "left", 1: "middle", 2: "right"})]),
     "bars": (
         lambda bet: bars([Bar("a", 3, "3 MiB", True), Bar("b", 0, "0 MiB")], bet),
-        [Bet("x", rows=[0]), Bet("x", rows=[1], span=(0, 9)), Bet("x", at=7)],
+        [Bet("x", rows=[0]), Bet("x", rows=[1], span=(0, 9))],
     ),
     "race": (
         lambda bet: race(
             [Lane("a", [1.0] * 9, "9 ms"), Lane("b", [5.0] + [0.1] * 8, "5.8 ms")], "ms", bet, note="search"
         ),
-        [Bet("x", rows=[0, 1]), Bet("x", rows=[1], span=(0, 30)), Bet("x", at=3)],
+        [Bet("x", rows=[1], span=(0, 30))],
     ),
     "share_grid": (
         lambda bet: share_grid([Share("a", [1] * 20, "never"), Share("b", [20], "always")], bet),
@@ -68,8 +65,8 @@ KINDS = {
         [Bet("x", at=500), Bet("x", above=1)],
     ),
     "trend": (
-        lambda bet: trend([1, 10, 100], {"a": [1, 2, 3], "b": [3, None, 1]}, "Alt.", bet, log_x=True),
-        [Bet("x", at=30), Bet("x", span=(1, 2))],
+        lambda bet: trend([1, 10, 100], {"a": [1, 2, 3], "b": [3, None, 1]}, "Alt.", bet),
+        [Bet("x", span=(1, 2))],
     ),
     "timed_lanes": (lambda bet: timed_lanes(SCENES, "ms"), []),
     "paired_plot": (lambda bet: paired_plot(PAIRS, "b is slower.").picture, []),
@@ -165,7 +162,7 @@ def test_the_words_of_a_bet_do_not_run_into_the_next_name(bet):
     names = ["a name that is long enough to stand above", "the next one, as long as the first"]
     for sheet in (
         bars([Bar(name, 2, "2") for name in names], bet),
-        race([Lane(name, [1, 1], "2") for name in names], "ms", bet),
+        *([race([Lane(name, [1, 1], "2") for name in names], "ms", bet)] if bet.span else []),
     ):
         texts = {one.text: float(one.get("y")) for one in ElementTree.fromstring(sheet.svg(SLIM)) if one.text}
         (asked,) = [y for words, y in texts.items() if words == bet.full]
