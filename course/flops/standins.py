@@ -35,6 +35,7 @@ class Shapes:
         self.made: list[weakref.ref[torch.Tensor]] = []
         self.broken: Exception | None = None  # what was asked for that shapes do not have
         self._stores: dict[int, Any] = {}
+        self._outside: set[int] = set()  # the stores of tensors that are not the run's
 
     def refuse(self, english: str, chinese: str) -> NotHere:
         """Returns the exception to raise, and remembers it: a forward may swallow it and take another path."""
@@ -70,16 +71,20 @@ class Shapes:
 
     def born(self, x: torch.Tensor) -> None:
         """A tensor of the run: its storage is kept, so that no other gets its place."""
-        self.made.append(weakref.ref(x))
         if x.layout is torch.strided and not x.is_nested and type(x) in _PLAIN:
             store = x.untyped_storage()
             self._stores[store._cdata] = store
+            if store._cdata in self._outside:
+                return
+        self.made.append(weakref.ref(x))
 
     def looks_strange(self, x: torch.Tensor, tally: Tally) -> None:
         """Notes a tensor that no operator of the run has made."""
         if x.layout is torch.strided and not x.is_nested and type(x) in _PLAIN:
-            if x.untyped_storage()._cdata not in self._stores:
-                self.born(x)
+            store = x.untyped_storage()
+            if store._cdata not in self._stores:
+                self._stores[store._cdata] = store
+                self._outside.add(store._cdata)
                 if not x.is_meta:
                     raise self.refuse("a tensor from outside the model", "来自模型之外的张量")
                 if x.is_floating_point() or x.is_complex():  # an index given as a list makes one of integers

@@ -6,6 +6,7 @@ import contextlib
 import sys
 import threading
 import warnings
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -149,6 +150,16 @@ def test_what_lasts_is_left_as_it_was(name: str) -> None:
     layer, before = nn.Linear(8, 8), read()
     counted = count(lambda x: (change(), layer(x))[1], torch.randn(3, 8))
     assert read() == before and counted.macs == 3 * 64 and counted.exact
+
+
+def test_what_holds_a_tensor_that_the_run_met_outside_keeps_it() -> None:
+    """The lengths of packed sequences are such a tensor: only tensors that a run has made are taken out of what keeps them."""
+    holder = odd.Thing(inputs=(nn.utils.rnn.pack_sequence([torch.randn(3, 4), torch.randn(2, 4)]),))
+    lstm, library = nn.LSTM(4, 8), {"table": torch.zeros(4, device="meta")}
+    assert count(lstm, *holder.inputs).exact and len(holder.inputs) == 1
+    known = weakref.ref(library["table"])
+    assert count(lambda x: known().add_(1) + x, torch.zeros(4, device="meta")).macs == 0
+    assert [*library] == ["table"]
 
 
 def test_code_of_a_tensor_or_a_model_is_not_run_by_asking() -> None:
