@@ -48,13 +48,6 @@ def round_bits(x: Tensor, bits: int) -> Tensor:
     return torch.where(torch.isfinite(x), cut, x)
 
 
-def cut_bits(x: Tensor, bits: int) -> Tensor:
-    """``x`` as float32 with all but ``bits`` stored bits of its mantissa (1 to 23) set to 0: towards zero."""
-    x = _float32(x, bits)
-    cut = (x.view(torch.int32) & ~((1 << (23 - bits)) - 1)).view(torch.float32)
-    return torch.where(torch.isfinite(x), cut, x)
-
-
 def rounded(x: Tensor, name: str) -> Tensor:
     """``x`` as float32, after a visit to the format ``name`` of FORMATS (float16 may overflow to infinity)."""
     _known(name)

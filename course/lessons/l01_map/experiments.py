@@ -43,9 +43,6 @@ def _two_sides(sides: tuple[str, str], rows: Sequence[tuple[str, int]], bets: Ma
     return Table([["", *sides], *lines], marks, {(number, 1 + side) for number, side in bets.items()})
 
 
-SAME_LOW, SAME_HIGH = 0.95, 1.05  # a ratio whose interval stays within counts as "the same time"
-
-
 # --- 01-typos -----------------------------------------------------------------------------------------------
 
 

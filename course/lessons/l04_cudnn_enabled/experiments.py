@@ -5,8 +5,7 @@ oneDNN's switch is a stand-in for cuDNN's, with the same anatomy: a fast library
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import torch
 
@@ -121,7 +120,3 @@ def read_bits(rows: list[dict]) -> Reading:
         return Reading("d", drawn=drawn)
     share = counts["on"] / decided
     return Reading("a" if share > 0.95 else "b" if share < 0.05 else "c", {"share": share}, drawn)
-
-
-def worst(rows: Sequence[dict[str, Any]], key: str) -> float:
-    return max(row[key] for row in rows)

@@ -14,10 +14,8 @@ from torch.nn import functional as F  # noqa: N812  (as everybody writes it)
 
 from course import flags
 from course.core import arguments
-from course.experiment.device import wait
 from course.experiment.kernels import seen
 
-MIB = 1024**2
 UNNAMED = "unnamed"  # for a choice that torch has no Python name for, and prints as ???
 # case -> (input shape, weight shape, other arguments)
 CONVOLUTIONS: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
@@ -225,9 +223,6 @@ def against_float64(module: torch.nn.Module, x: torch.Tensor, switch: str) -> di
     }
 
 
-# --- the census of flags() --------------------------------------------------------------------------------
-
-
 # --- on a GPU: kernel names and memory ----------------------------------------------------------------------
 
 
@@ -241,18 +236,3 @@ def longest_kernels(call: Callable[[], Any], most: int = 3) -> list[str]:
     arguments.function("call", call)
     with torch.no_grad():
         return [row["kernel"] for row in seen(call, 2, 3)[:most]]
-
-
-def peak_mib(call: Callable[[], Any]) -> float:
-    """Memory that one call needs above what is in use before it, at its peak, in MiB; 0 without a GPU."""
-    if not torch.cuda.is_available():
-        return 0.0
-    with torch.no_grad():
-        call()
-        wait()
-        torch.cuda.empty_cache()
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated()
-        call()
-        wait()
-        return (torch.cuda.max_memory_allocated() - before) / MIB

@@ -7,12 +7,8 @@ from collections.abc import Iterator
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
-from course.lessons.l06_cudnn_deterministic.experiments import CURES, FRESH, LESSON, PAIRS, PROBES, by_setting, label
+from course.lessons.l06_cudnn_deterministic.experiments import FRESH, LESSON, PAIRS, PROBES, by_setting, label
 from course.timing.stats import median
-
-GPU = "cuda"  # the device of the experiments with needs="cuda"
-GPU_SETTINGS = {"nothing": {}, "two lines": CURES["two lines"], "algorithms": CURES["algorithms"]}
-
 
 # --- 06-truth-table-cuda ------------------------------------------------------------------------------------
 

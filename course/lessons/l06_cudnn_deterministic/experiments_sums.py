@@ -10,7 +10,6 @@ from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.lessons.l06_cudnn_deterministic.experiments import LESSON
 
-SUM_SIZES, SUM_THREADS = (1000, 32_768, 32_769, 200_000, 1_000_000), (1, 2, 3, 4, 8)
 BATCHES, ROWS = (1, 2, 3, 4, 8, 16, 32, 64), 64
 
 

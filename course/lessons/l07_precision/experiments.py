@@ -5,9 +5,7 @@ TF32 is met by rounding the inputs of a product as it would (``course.models.rou
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from statistics import NormalDist
 from typing import Any
 
 import torch
@@ -86,15 +84,3 @@ def read_onednn(rows: list[dict]) -> Reading | None:
     if found["allowed"] < 10 * found["plain"]:
         return Reading("b", found, drawn)
     return Reading("in between", found, drawn, {"07-bet-onednn": None})
-
-
-SIDE, LARGEST = 10240, 0.1747
-"""notes/cuda of PyTorch's documentation, "benchmark data (on A100)": randn(SIDE, SIDE) @ randn(SIDE, SIDE) with TF32
-allowed; the largest error of an entry against float64."""
-NEAR, FAR = 0.1, 0.4
-"""Within a tenth of the printed number a way explains it; off by more than four tenths it does not."""
-
-
-def largest_of(entries: int) -> float:
-    """The size, in standard deviations, that the largest of so many normal errors exceeds in one case of two."""
-    return NormalDist().inv_cdf(1 - math.log(2) / (2 * entries))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import mmap
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,23 +38,6 @@ def tried(action: Callable[[], Any]) -> dict[str, str]:
 
 
 # --- who answers ------------------------------------------------------------------------------------------
-
-
-def questions() -> Iterator[tuple[str, str, Callable[[], Any]]]:
-    """(group, code, action) for what a learner would ask, and try, first."""
-    mps = torch.backends.mps
-    yield "query", "backends.mps.is_built()", mps.is_built
-    yield "query", "backends.mps.is_available()", mps.is_available
-    yield "query", "backends.mps.is_macos_or_newer(14, 0)", lambda: mps.is_macos_or_newer(14, 0)
-    yield "query", "backends.mps.get_name()", mps.get_name
-    yield "query", "backends.mps.get_core_count()", mps.get_core_count
-    yield "act", 'torch.device("mps")', lambda: torch.device("mps")
-    yield "act", 'torch.amp.is_autocast_available("mps")', lambda: torch.amp.is_autocast_available("mps")
-    yield "act", "torch.mps.device_count()", torch.mps.device_count
-    yield "act", "torch.mps.manual_seed(0)", lambda: torch.mps.manual_seed(0)
-    yield "act", "torch.mps.synchronize()", torch.mps.synchronize
-    yield "act", 'torch.zeros(1, device="mps")', lambda: torch.zeros(1, device="mps")
-    yield "act", 'torch.zeros(1).to("mps")', lambda: torch.zeros(1).to("mps")
 
 
 # --- assignments ------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from course.trace.onednn_log import log_of, on_off, parse, time_in
 
 LESSON = "09_mkldnn"
 STEPS = (1, 2, 4, 16, 64)
-LOGGED_CALLS, PROCESSES = 9, 2
+LOGGED_CALLS = 9
 
 
 def listed(names: Sequence[str]) -> Text:

@@ -96,9 +96,6 @@ def flipped_objection(facts: Facts) -> Text | None:
     return None
 
 
-GUESSED_MS, SEARCHED_MS, SEARCH_MS, STEPS = 2.0, 1.5, 50.0, 200
-
-
 SCENES = {
     "11-timer": Scene(timer_scene, timer_told, timer_objection),
     "11-flipped": Scene(flipped_scene, flipped_told, flipped_objection),

@@ -6,9 +6,6 @@ from course.core.i18n import Text, both
 from course.lessons.l11_bug_hunt.scene import Facts, Scene
 from course.lessons.l11_bug_hunt.stage import Stage
 
-ENABLED = "mkldnn.enabled"
-
-
 # --- graph --------------------------------------------------------------------------------------------------------
 
 

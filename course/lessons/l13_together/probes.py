@@ -16,8 +16,6 @@ from torch.nn import functional as F
 
 from course.models.attention import kernel_of, operators_of
 
-Backend = Callable[..., Any]
-
 
 class Counting:
     """A backend of torch.compile that counts what it is given to compile, and hands it on.

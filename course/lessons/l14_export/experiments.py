@@ -188,6 +188,3 @@ def read_branch(rows: list[dict]) -> Reading:
         drawn.append(line)
     traced = next((line.get("the other side") for line in drawn if line["way"] == "trace"), None)
     return Reading({"wrong": "a", "right": "b", "refused": "c"}.get(traced), drawn=drawn)
-
-
-DOORS = ("export", "save", "numpy", "dense")

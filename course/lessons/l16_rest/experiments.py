@@ -43,6 +43,3 @@ def read_einsum(rows: list[dict]) -> Reading:
     else:
         outcome = "faster, others open" if "undecided" in kinds.values() else "faster, none slower"
     return Reading(outcome, numbers, drawn, bets)
-
-
-STEPS = ("start", "block off", "assigned off", "block on", "assigned on")

@@ -81,6 +81,3 @@ def read_two_threads(rows: list[dict]) -> Reading:
         return Reading(option, drawn=drawn)
     slow = kinds[1:] == ["slower"]
     return Reading("slow calls slower" if slow else None, drawn=drawn, bets={"16-bet-neighbour": None})
-
-
-MODES = ("plain", "throughput", "latency", "one core each", "too many")

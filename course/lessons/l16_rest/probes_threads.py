@@ -14,7 +14,6 @@ from typing import Any
 import torch
 
 CALLS, LEAST_CALLS, LEAST_ROUNDS = 600, 20, 6
-MODES = ("plain", "throughput", "latency", "one core each", "too many")
 
 
 NEIGHBOUR = [

@@ -107,7 +107,6 @@ def _misused():
     yield lambda: rounding.product([1.0], [1.0], ["tf32"])
     yield lambda: rounding.round_bits(torch.ones(1), 40)
     yield lambda: rounding.round_bits(3.0, 5)
-    yield lambda: rounding.cut_bits(3.0, 5)
     yield lambda: rounding.relative_error(ones, 3.0)
     yield lambda: rounding.pattern("x", "tf32")
     yield lambda: pretend("x").__enter__()

@@ -84,13 +84,6 @@ def stopwatches(**no_fence_ms: float) -> list[dict]:
     ]
 
 
-def pairs(*ratios: float, threads: int = 2) -> list[dict]:
-    return [
-        {"pair": i, "default_ms": ratio, "all_ms": 1.0, "ratio": ratio, "all_threads": threads}
-        for i, ratio in enumerate(ratios)
-    ]
-
-
 BETS = [
     ("02-where-you-wait", "02-bet-cpu", [(waits(9, 0.1), "b"), (waits(0.1, 9), "a"), (waits(5, 5), "c"), ([], None)]),
     (

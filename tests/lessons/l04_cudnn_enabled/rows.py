@@ -115,24 +115,7 @@ BETS = [
 ]
 
 
-def kernels(operation, on, off):
-    return [
-        {"operation": operation, "cudnn": setting, "place": 1, "kernel": kernel, "error": ""}
-        for setting, kernel in ((1, on), (0, off))
-    ]
-
-
-def errors(**on):
-    """Largest error with cuDNN of each operation, as (TF32 allowed, off); without cuDNN it is 4e-7."""
-    return [
-        {**row, "operation": operation, "tf32_allowed": tf32, "on_error": error}
-        for operation, pair in on.items()
-        for tf32, error in zip((1, 0), pair, strict=True)
-        for row in inputs(3, 2)
-    ]
-
-
-OTHERS = {
+SHOWN = {
     "04-attention-cuda": [
         {"cudnn": setting, "ran": 1, "kernel": "made_up_attention", "error": ""} for setting in (1, 0)
     ],
@@ -150,7 +133,6 @@ OTHERS = {
 
 ROWS = {bet: {option: rows for rows, option in outcomes if option} for _, bet, outcomes in BETS}
 FURTHER = {bet: outcomes for _, bet, outcomes in BETS}
-SHOWN = OTHERS
 UNTOLD = [{**row, "low": None, "high": None, "rounds": 4, "same_bits": 1} for row in races(Conv2d="undecided")]
 BRANCHES = {
     "04-cpu-enabled": [UNTOLD, [{**row, "same_bits": 0} for row in races(Conv2d="same", LSTM="same")]],

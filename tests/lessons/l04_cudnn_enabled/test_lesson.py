@@ -10,13 +10,7 @@ import torch
 
 from course import flags
 from course.lessons.l04_cudnn_enabled import probes as enabled_probes
-from course.lessons.l04_cudnn_enabled.experiments import LESSON
-from course.questions.bank import Bank
 from tests.conftest import ROOT
-
-BANK = Bank()
-PRACTICE = BANK.items(LESSON)
-
 
 # --- questions --------------------------------------------------------------------------------------------
 
@@ -87,4 +81,3 @@ def test_the_profile_of_a_lesson_writes_nothing_to_stderr():
 
 def test_gpu_probes_keep_their_form_on_a_cpu():
     assert enabled_probes.longest_kernels(lambda: torch.ones(64, 64) @ torch.ones(64, 64))
-    assert torch.cuda.is_available() or enabled_probes.peak_mib(lambda: torch.ones(2)) == 0.0

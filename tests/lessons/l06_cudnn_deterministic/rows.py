@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from course.lessons.l06_cudnn_deterministic import experiments_cuda
 from course.lessons.l06_cudnn_deterministic import probes as repro_probes
 from course.lessons.l06_cudnn_deterministic.experiments import PAIRS
 
@@ -137,31 +136,10 @@ BETS = [
     ),
 ]
 
-GPU_ROWS = [
-    {"operation": "scatter_add_", "setting": "nothing", "different": 9, "outcome": "runs", "said": ""},
-    {"operation": "scatter_add_", "setting": "two lines", "different": 9, "outcome": "runs", "said": ""},
-    {"operation": "scatter_add_", "setting": "algorithms", "different": 1, "outcome": "runs", "said": ""},
-    *[
-        {
-            "operation": "cumsum",
-            "setting": s,
-            "different": 0 if s == "algorithms" else 1,
-            "said": "",
-            "outcome": "raises" if s == "algorithms" else "runs",
-        }
-        for s in experiments_cuda.GPU_SETTINGS
-    ],
-]
-
 
 ROWS = {bet: {option: rows for rows, option in outcomes if option} for _, bet, outcomes in BETS}
 FURTHER = {bet: outcomes for _, bet, outcomes in BETS}
 SHOWN = {}
-
-
-def operation(nothing, lines, mode):
-    counts = zip(experiments_cuda.GPU_SETTINGS, (nothing, lines, mode), strict=True)
-    return [{**GPU_ROWS[0], "setting": setting, "different": count} for setting, count in counts]
 
 
 FEW = [{**row, "low": None, "high": None, "rounds": 4} for row in costs("undecided", "undecided", "undecided")]

@@ -2,16 +2,6 @@
 
 from __future__ import annotations
 
-from course.lessons.l07_precision.experiments import LARGEST, SIDE, largest_of
-
-
-def growth(factor):
-    return [
-        {"k": k, "seed": 0, "format": name, "typical": 1e-3 * value, "relative": 1e-4 * value}
-        for k, value in ((16, 1.0), (16384, factor))
-        for name in ("float32", "tf32", "bfloat16")
-    ]
-
 
 def solved(plain, low, mixed):
     errors = {"all float32": plain, "all TF32": low, "step TF32, residual float32": mixed}
@@ -57,9 +47,6 @@ def races(*verdicts):
     ]
 
 
-CUDA_ROWS = {}
-
-
 NODES = ("fp32_precision", "cudnn", "mkldnn", "mkldnn.matmul", "mkldnn.conv", "mkldnn.rnn")
 
 
@@ -75,41 +62,8 @@ def untouched(conv, rnn, matmul):
     ]
 
 
-def counted(shown):
-    return [{"format": "bfloat16", "added": 5000, "shown": float(shown)}]
-
-
-def convolutions(untouched, assigned):
-    return [
-        {"story": story, "node": "cudnn.conv", "reads": value}
-        for story, value in (("untouched", untouched), ("assigned", assigned))
-    ]
-
-
-def documented(rounded, cut):
-    """Typical errors whose largest, foretold, is so many times the documented one."""
-    return [
-        {"seed": 0, "way": way, "typical": times * LARGEST / largest_of(SIDE * SIDE)}
-        for way, times in (("rounded", rounded), ("cut", cut))
-    ]
-
-
 def read(outcome):
     return [{"wrote": "fp32_precision = tf32", "api": "new", "read": "cuda.matmul.allow_tf32", "outcome": outcome}]
-
-
-def called(matmul, conv, old="works"):
-    """What two calls do after each writing; the card's mixture does what the new word for products does."""
-    told = {
-        "get_float32_matmul_precision()": (matmul, "works", "works", matmul, old),
-        "torch.export": ("works", conv, conv, "works", "works"),
-    }
-    written = ("matmul new", "conv new", "root", "matmul new, cudnn old", "old only")
-    return [
-        {"wrote": wrote, "call": call, "outcome": outcome, "message": "made up" if outcome != "works" else ""}
-        for call, outcomes in told.items()
-        for wrote, outcome in zip(("nothing", *written), ("works", *outcomes), strict=True)
-    ]
 
 
 def gradients(batch):
@@ -130,13 +84,12 @@ ROWS = {
     "07-bet-speed": {"a": races("faster", "faster"), "b": races("same", "faster"), "c": races("same", "slower")},
 }
 SHOWN = {
-    **CUDA_ROWS,
     "07-neighbours": [
         {"seed": seed, "offset": offset, "story": story, "share": 1.0 - 0.5 * ("tf32" in story) * (offset > 0)}
         for seed in range(3)
         for offset in (0, 100, 300)
         for story in ("float32", "tf32", "tf32, mean removed")
-    ],
+    ]
 }
 FURTHER = {
     "07-bet-solve": [(solved(1e-7, 3e-4, 1e-5), None), (solved(1e-7, 5e-7, 1e-7), None)],
@@ -159,28 +112,6 @@ def crowd(plain, low, cured):
         for seed in range(6)
         for offset in (0, 100, 300)
         for story, share in shares.items()
-    ]
-
-
-def who(matmul, conv, lstm):
-    start = (("matmul", matmul), ("conv", conv), ("lstm", lstm))
-    return [{"setting": "as it comes", "operation": name, "relative": error} for name, error in start]
-
-
-def kernels(matmul, conv):
-    """Which kernel each operation runs once TF32 is allowed."""
-    names = {("matmul", "ieee"): "plain", ("matmul", "tf32"): matmul, ("conv", "ieee"): "plain", ("conv", "tf32"): conv}
-    return [
-        {"setting": setting, "operation": name, "place": 1, "kernel": kernel, "calls": 5, "mean_us": 9.0}
-        for (name, setting), kernel in names.items()
-    ]
-
-
-def reductions(*allowed):
-    return [
-        {"dtype": "bfloat16", "k": 1024 * 4**at, "allowed": on, "relative": error if on else 2e-3}
-        for at, error in enumerate(allowed)
-        for on in (0, 1)
     ]
 
 

@@ -10,7 +10,7 @@ import torch
 from course import flags
 from course.exercises.exercise import all_exercises
 from course.exercises.slips import arguments
-from course.models.rounding import FORMATS, cut_bits, pattern, product, relative_error, round_bits, rounded
+from course.models.rounding import FORMATS, pattern, product, relative_error, round_bits, rounded
 from grader.project import Project
 from grader.project.task import tasks
 
@@ -40,20 +40,10 @@ def test_ties_go_to_even_and_odd_values_stay():
     assert torch.equal(round_bits(x, 23), x) and round_bits(x, 23) is not x
 
 
-def test_cutting_goes_towards_zero_and_drops_the_rest():
-    x = torch.tensor([1.9999, -1.9999, 1000.7, 3.0, float("inf"), -0.0])
-    assert cut_bits(x, 10).tolist() == [2 - 2.0**-10, -2 + 2.0**-10, 1000.5, 3.0, float("inf"), 0.0]
-    y = torch.randn(1000)
-    assert (cut_bits(y, 7).abs() <= y.abs()).all() and torch.equal(cut_bits(y, 23), y)
-    assert cut_bits(torch.tensor(float("nan")), 3).isnan()
-
-
 @pytest.mark.parametrize("bits", [0, 24])
 def test_an_impossible_number_of_bits_is_named(bits):
     with pytest.raises(ValueError, match="1 to 23"):
         round_bits(torch.ones(1), bits)
-    with pytest.raises(ValueError, match="1 to 23"):
-        cut_bits(torch.ones(1), bits)
     with pytest.raises(ValueError, match="format"):
         rounded(torch.ones(1), "fp8")
 

@@ -6,11 +6,9 @@ import pytest
 import torch
 
 from course.experiment import base
-from course.lessons.l07_precision import experiments
 from course.lessons.l07_precision.experiments import LESSON
 from tests.lessons.live import check_shown, measured
 
-PROBES = "course.lessons.l07_precision.probes"
 NAMES = [name for name, one in base.load_all().items() if one.lesson == LESSON]
 LIVE = [name for name in NAMES if base.get(name).needs in ("cpu", "mkldnn")]
 ONEDNN = torch.backends.mkldnn.is_available()
@@ -54,12 +52,6 @@ def test_the_cliff_is_there_and_the_mean_removes_it():
 
     assert worst("tf32", 0) > 0.9 > 0.5 > max(r["share"] for r in rows if (r["story"], r["offset"]) == ("tf32", 300))
     assert worst("tf32, mean removed", 300) > 0.9
-
-
-def test_the_largest_of_many_normal_errors_is_where_chance_puts_it():
-    torch.manual_seed(0)
-    beyond = (torch.randn(400, 4096).abs().amax(1) > experiments.largest_of(4096)).float().mean()
-    assert 0.4 < beyond < 0.6
 
 
 @pytest.mark.skipif(not TREE, reason="an older torch reads otherwise")

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 
-def asked(kind, said):
-    return [{"group": "query", "code": "backends.mps.is_macos_or_newer(14, 0)", "kind": kind, "said": said}]
-
-
 def liar(accepted, query, tensor):
     return [
         {
@@ -27,26 +23,6 @@ def variables(counted):
 
 def counter(grown):
     return [{"case": "count", "float64": "10.0", "float32": str(float(grown)), "cured": "10.0"}]
-
-
-def crashing(*selectors):
-    names = ("cuda or cpu", "is_built()", "current_accelerator()", "check_available=True")
-    return [
-        {
-            "machine": "no driver",
-            "selector": name,
-            "outcome": "crash" if name in selectors else "best",
-            "picked": "cuda" if name in selectors else "cpu",
-        }
-        for name in names
-    ]
-
-
-def copies(relu, svd):
-    return [
-        {"op": op, "ratio": middle, "low": middle - 0.01, "high": middle + 0.01}
-        for op, middle in (("relu", relu), ("svd", svd))
-    ]
 
 
 ROWS = {
@@ -100,15 +76,6 @@ def lost(*cases):
     return [
         {"case": case, "float64": "10.0", "float32": low, "cured": cured}
         for case, (low, cured) in zip(("count", "elapsed", "spread"), cases, strict=False)
-    ]
-
-
-def machines(*outcomes):
-    """What the first selectors do on the machine without a GPU."""
-    names = [row["selector"] for row in crashing()]
-    return [
-        {"machine": "no driver", "selector": name, "picked": "cpu" if outcome == "idle" else "cuda", "outcome": outcome}
-        for name, outcome in zip(names, outcomes, strict=False)
     ]
 
 

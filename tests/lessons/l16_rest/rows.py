@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from course.lessons.l16_rest.experiments import STEPS
 from course.lessons.l16_rest.probes import FLUSH_ORDERS
 
 CASES = ("vector last", "vector first", "adapter", "two operands", "tiny")
-SWITCHES = ("linalg", "blas", "fft", "sums")
 
 
 def ratio(value, width=0.01):
@@ -25,14 +23,6 @@ def einsums(tiny, best=0.01, width=0.01):
             "same_bits": int(case != "adapter"),
         }
         for case in CASES
-    ]
-
-
-def steps(ignored=("block on",)):
-    asked = {"start": 1, "block off": 0, "assigned off": 0, "block on": 1, "assigned on": 1}
-    return [
-        {"step": step, "asked": asked[step], **dict.fromkeys(("reads", "searched"), asked[step] ^ (step in ignored))}
-        for step in STEPS
     ]
 
 
@@ -107,19 +97,6 @@ def bits(changed, uses=("AVX512", "AVX2", "DEFAULT")):
         {"held": held, "what": what, "uses": used, "bits": "b" if held == "default" and what in changed else "a"}
         for held, used in zip(("", "avx2", "default"), uses, strict=False)
         for what in ("torch.rand(1000)", "torch.randn(1000)")
-    ]
-
-
-def drawer(linalg, refused=(), width=0.01, others=1.0):
-    return [
-        {
-            "switch": switch,
-            "refused": "not built with it" if switch in refused else "",
-            "first_ran": "made_up_cusolver",
-            "second_ran": "made_up_cusolver" if switch == "linalg" else "made_up_other",
-            **ratio(linalg if switch == "linalg" else others, width),
-        }
-        for switch in SWITCHES
     ]
 
 
