@@ -6,13 +6,13 @@ from typing import Any
 
 from course.cards.cards import Card, because_field
 from course.cards.render import in_language, notice_html, report_html, say_html
-from course.cards.saved import static_html
+from course.cards.saved import body_html, static_html
 from course.cards.style import SHEET
-from course.cards.text import card_text, report_text
 from course.cards.widgets import light, sheet, show
 from course.core.i18n import t
+from course.core.text import text_of
 from course.core.verdict import Verdict
-from course.learning.interviewing import model_html, model_text, said_head
+from course.learning.interviewing import model_html, said_head
 
 
 class SpokenCard(Card):
@@ -77,8 +77,8 @@ class SpokenCard(Card):
     def __str__(self) -> str:
         """The question as text; after a rating also the answers and what was said of it."""
         if not self.answered:
-            return card_text(self.item)
-        return "\n\n".join([card_text(self.item, self.answered), model_text(self.item), report_text(self.report())])
+            return text_of(body_html(self.item))
+        return text_of(body_html(self.item, self.answered, self.report()) + model_html(self.item))
 
     def saved_copy(self) -> dict[str, Any]:
         """MIME bundle of the copy in a saved notebook: the question, and after a rating the answers with it."""

@@ -21,16 +21,17 @@ from course.cards.render import (
     report_html,
     say_html,
 )
-from course.cards.saved import hide_saved_copy, static_html
+from course.cards.saved import body_html, hide_saved_copy, static_html
 from course.cards.style import SHEET
-from course.cards.text import card_text, report_text, text_mode
+from course.cards.text import text_mode
 from course.cards.widgets import focus, light, name_of, sheet, show, view_of
 from course.core.i18n import language, t
+from course.core.text import text_of
 from course.core.verdict import Verdict
 from course.learning.bets import known_before, settled_of
 from course.learning.log import AnswerLog, answer_log
 from course.learning.marking import Response, mark, mark_bet
-from course.learning.reporting import Report, explained, report
+from course.learning.reporting import Report, report
 from course.learning.session import (
     AnswerError,
     NotAttempted,
@@ -263,10 +264,8 @@ class Card(InDeck):
 
     def __str__(self) -> str:
         """The card as text, with the explanations of an earlier answer."""
-        if not self.answered or self.item.checkpoint:
-            return card_text(self.item, self.answered)
-        found = self.report()
-        return f"{card_text(self.item, self.answered, explained(self.item, found))}\n\n{report_text(found)}"
+        found = self.report() if self.answered and not self.item.checkpoint else None
+        return text_of(body_html(self.item, self.answered, found))
 
     __repr__ = __str__
 

@@ -1,4 +1,4 @@
-"""Show a knowledge card as HTML or text. It turns at a press, needs no kernel, and is open in print.
+"""A knowledge card as HTML. It turns at a press, needs no kernel, and is open in print.
 
 The card is a ``details`` element, so it works by mouse and keyboard wherever HTML does: in JupyterLab, VS Code, Colab, in a
 saved notebook, on the offline page and on paper.
@@ -13,7 +13,7 @@ from pathlib import Path
 from course.cards.render import in_language
 from course.core.i18n import pick, t
 from course.core.look import css
-from course.core.markup import code_block, inline, plain
+from course.core.markup import code_block, inline
 from course.questions.knowledge import Knowledge
 
 CSS = Path(__file__).with_name("knowledge.css")
@@ -21,7 +21,7 @@ CSS = Path(__file__).with_name("knowledge.css")
 
 def front_html(card: Knowledge) -> str:
     """The front: the name and the question."""
-    return f"🎴 <b>{inline(pick(card.title))}</b> <span>{inline(pick(card.asks))}</span>"
+    return f"🎴 <b>{inline(pick(card.title))}</b><div>{inline(pick(card.asks))}</div>"
 
 
 def back_html(card: Knowledge) -> str:
@@ -37,28 +37,14 @@ def back_html(card: Knowledge) -> str:
 
 def card_html(card: Knowledge, turned: bool = False) -> str:
     """The HTML of one knowledge card, without its style sheet."""
-    turn, back = t("↻ Turn the card", "↻ 翻面"), t("↺ Turn it back", "↺ 翻回去")
+    words = (("turn", t("↻ Turn the card", "↻ 翻面")), ("back", t("↺ Turn it back", "↺ 翻回去")))
+    turns = "".join(f'<em class="{name}" aria-hidden="true">{said}</em>' for name, said in words)
     return (
         f"<details{' open' if turned else ''}><summary>{front_html(card)}"
-        f'<em class="turn">{turn}</em><em class="back">{back}</em></summary><div>{back_html(card)}</div></details>'
+        f"{turns}</summary><div>{back_html(card)}</div></details>"
     )
 
 
 def cards_html(cards: Iterable[Knowledge], turned: bool = False) -> str:
     """The HTML of knowledge cards with their style sheet."""
     return f"<style>{css(CSS)}</style>" + in_language("".join(card_html(card, turned) for card in cards), "tbk")
-
-
-def card_text(card: Knowledge) -> str:
-    """A knowledge card as text: front, then back."""
-    rows = [f"  {name}{t(': ', '：')}{plain(text)}" for name, text in card.rows()]
-    code = ["    " + line for line in pick(card.code).strip("\n").splitlines()]
-    return "\n".join(
-        [
-            f"🎴 {plain(pick(card.title))}",
-            f"  {plain(pick(card.asks))}",
-            *rows,
-            *code,
-            t(f"  (lesson {card.lesson.split('_')[0]})", f"  （第 {card.lesson.split('_')[0]} 课）"),
-        ]
-    )

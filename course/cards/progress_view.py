@@ -1,4 +1,4 @@
-"""The map of the course in words: one text for terminals, one page for notebooks."""
+"""The map of the course as a page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import html
 from course.cards.page import listing, meter, page, table
 from course.core.catalog import BY_ID
 from course.core.i18n import pick, t
-from course.core.markup import inline, plain
+from course.core.markup import inline
 from course.learning.progress import READY, LessonProgress, Progress
 
 
@@ -50,44 +50,6 @@ def due_words(found: Progress) -> str:
     return t(f"Due for review now: {found.due}. Run `review()`.", f"现在要复习的：{found.due} 项。运行 `review()`。")
 
 
-def _alive_title() -> str:
-    return t("Ideas worth a second look", "值得再看一眼的想法")
-
-
-def _overcome_title() -> str:
-    return t("Ideas you have overcome", "你已经放下的想法")
-
-
-def progress_text(found: Progress) -> str:
-    """The map as plain text, one line a lesson."""
-    lines = []
-    for one in found.lessons:
-        parts = [
-            state_words(one),
-            t(
-                f"{one.answered} of {one.total} questions answered, {one.right} right",
-                f"{one.total} 题答了 {one.answered}，答对 {one.right}",
-            ),
-        ]
-        if one.solved:
-            parts.append(t(f"exercises solved: {one.solved}", f"完成练习 {one.solved} 个"))
-        if one.due:
-            parts.append(t(f"{one.due} due", f"{one.due} 项待复习"))
-        if one.checkpoint_total:
-            parts.append(
-                t(f"checkpoint {one.recorded} of {one.checkpoint_total}", f"测验 {one.recorded}/{one.checkpoint_total}")
-                + t(" (", "（")
-                + ready_words(one)
-                + t(")", "）")
-            )
-        lines.append(f"{one.lesson}{t(': ', '：')}{t('; ', '；').join(parts)}")
-    lines += map(plain, (due_words(found), bets_words(found), *found.games))
-    for title, held in ((_alive_title(), found.beliefs), (_overcome_title(), found.overcome)):
-        if held:
-            lines += [title + t(":", "："), *(f"  - {plain(pick(one.statement))}" for one in held)]
-    return "\n".join(lines)
-
-
 def progress_html(found: Progress, kept_in: str = "") -> str:
     """The map as a page. kept_in: where the log is."""
     alive = [
@@ -115,12 +77,12 @@ def progress_html(found: Progress, kept_in: str = "") -> str:
         f"<p>{'<br>'.join(map(inline, (due_words(found), bets_words(found), *found.games)))}</p>",
         table(heads, [_row(one) for one in found.lessons], t("Your progress", "学习进度")),
         listing(
-            _alive_title(),
+            t("Ideas worth a second look", "值得再看一眼的想法"),
             alive,
             t("Your latest answers or lost bets still show them.", "最近的作答或没押中的赌注里还看得到。"),
         ),
         listing(
-            _overcome_title(),
+            t("Ideas you have overcome", "你已经放下的想法"),
             [f"✓ {inline(pick(one.statement))}" for one in found.overcome],
             t("False, and your later answers say so too.", "这些说法不对，你后来的作答也说明了这一点。"),
         ),

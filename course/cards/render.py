@@ -138,12 +138,14 @@ def _lines_html(lines: Sequence[Line], above: bool) -> str:
     return f'<ul class="tbq-lines">{"".join(_line_html(line, above) for line in lines)}</ul>' if lines else ""
 
 
+def belief_html(belief: str) -> str:
+    """A false belief that an answer showed."""
+    return f"{t('The belief behind it:', '背后的想法：')} <q>{inline(belief)}</q>"
+
+
 def _line_html(line: Line, above: bool) -> str:
     tone = {True: "good", False: "bad" if line.chosen else "", None: ""}[line.right]
     state = f"<small>{line.state}</small>" if line.state else ""
     head = "" if above and not state else f'<p class="what">{"" if above else inline(line.text)} {state}</p>'
-    belief = ""
-    if line.belief:
-        label = t("The belief behind it:", "背后的想法：")
-        belief = f'<p class="belief">{label} <q>{inline(line.belief)}</q></p>'
+    belief = f'<p class="belief">{belief_html(line.belief)}</p>' if line.belief else ""
     return f'<li class="{tone}"><b>{line.label}</b><div>{head}{f"<p>{inline(line.why)}</p>" if line.why else ""}{belief}</div></li>'

@@ -1,4 +1,4 @@
-"""The text twin of every card: the question as text, and ``answer`` writing the same log entry as a click.
+"""Answering by typing: ``answer`` writes the same log entry as a click on the card. Its text is made from the HTML (``core.text``).
 
 For screen readers, terminals, notebooks without widgets, and whoever prefers typing.
 """
@@ -9,14 +9,15 @@ import os
 import re
 from collections.abc import Callable, Iterable
 
-from course.core.i18n import pick, t
-from course.core.markup import plain
+from course.cards.saved import body_html, told_html
+from course.core.i18n import t
+from course.core.text import text_of
 from course.learning.bets import asked_again
 from course.learning.entry import now
 from course.learning.log import AnswerLog, answer_log
 from course.learning.marking import Response, confidence_of
 from course.learning.numbers import parse_number
-from course.learning.reporting import Report, not_yet, report
+from course.learning.reporting import not_yet, report
 from course.learning.session import (
     AnswerError,
     NotAttempted,
@@ -30,7 +31,6 @@ from course.learning.session import (
 from course.learning.sheet import AnswerSheet, current_sheet
 from course.questions.bank import Bank, default_bank
 from course.questions.items import Item
-from course.questions.wording import PAIR, call_text, pairs, task_words, title_words
 
 Answer = str | int | float | list | tuple
 
@@ -45,53 +45,6 @@ def text_mode() -> bool:
     except ImportError:
         return True
     return getattr(get_ipython(), "kernel", None) is None
-
-
-def card_text(item: Item, response: Response | None = None, listed: bool = False) -> str:
-    """The question as plain text: stem, code, options (unless they are listed below it), how to answer."""
-    parts = [f"[{item.id}] {title_words(item)} · {task_words(item)}", plain(pick(item.stem))]
-    if item.code:
-        parts.append("\n".join("    " + line for line in pick(item.code).strip("\n").splitlines()))
-    if item.kind == "spoken" and response is None:  # its criteria would give the answer away
-        call = f'`interview("{item.id}", reveal=True)`'
-        return "\n\n".join([*parts, plain(t(f"Say it aloud, then {call}.", f"先说出声，再运行 {call}。"))])
-    if item.options and not listed:
-        parts.append("\n".join(_option_lines(item)))
-    if item.number:
-        parts.append(t(f"Unit: {plain(pick(item.number.unit))}", f"单位：{plain(pick(item.number.unit))}"))
-    if response:
-        parts.append(t("Your answer: ", "你的答案：") + response.words)
-    how = t("Answer with:", "作答方式：")
-    sure = t(
-        "add confidence=1 (guess), 2 (fairly sure) or 3 (certain) if you like",
-        "可加 confidence=1（猜的）、2（比较有把握）或 3（很确定）",
-    )
-    if not item.checkpoint:
-        sure += t('; and because="...", your reason in one line', '；还可加 because="..."，写一句你的理由')
-    return "\n\n".join([*parts, f"{how} {call_text(item)}\n  ({sure})"])
-
-
-def _option_lines(item: Item) -> list[str]:
-    lines = []
-    for group in pairs(item):
-        lines += [f"  {pick(PAIR)}"] * (len(group) > 1)
-        lines += [f"  {one}) {plain(pick(item.option(one).text))}" for one in group]
-    return lines
-
-
-def report_text(found: Report) -> str:
-    """The whole feedback as plain text."""
-    lines = [found.headline, *map(plain, found.messages)]
-    for one in found.lines:
-        state = f"  <- {one.state}" if one.state else ""
-        lines += ["", f"  {one.label}) {plain(one.text)}{state}", *([f"     {plain(one.why)}"] if one.why else [])]
-        if one.belief:
-            lines.append(t(f"     The belief behind it: {plain(one.belief)}", f"     背后的想法：{plain(one.belief)}"))
-    if found.next_step:
-        lines += ["", plain(found.next_step)]
-    if found.because:
-        lines += ["", plain(found.because)]
-    return "\n".join(lines)
 
 
 def parse_response(
@@ -156,14 +109,14 @@ def answer(
     try:
         item = asked_again(current_variant(bank[item_id], log), log.entries(), now())
         if not options:
-            write(card_text(another(item, log) if earlier(item, log) else item))
+            write(text_of(body_html(another(item, log) if earlier(item, log) else item)))
             return
         response = parse_response(item, options, confidence, one_line(str(because)))
         if item.checkpoint:
             write(record(item, response, sheet or current_sheet(), log))
         else:
             verdict = submit(item, response, log)
-            write(report_text(report(item, response, verdict, bank.misconceptions())))
+            write(text_of(told_html(report(item, response, verdict, bank.misconceptions()))))
     except (AnswerError, LookupError, ValueError) as error:
         write(f"{not_yet()} {error}" if isinstance(error, NotAttempted) else str(error))
     for notice in log.take_notices():

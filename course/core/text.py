@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from course.core.i18n import t
 from course.core.tables import as_text, columns
 
-LINES = set("p div h3 h4 li ul ol section figure figcaption details summary table br pre".split())
+LINES = set("p div h3 h4 li ul ol dl dt section figure figcaption details summary table br pre".split())
 """Elements that begin and end a line."""
 UNSEEN = {"style", "script"}
 VOID = {"img", "br", "wbr", "input", "hr", "path", "rect", "circle", "polyline"}
@@ -33,6 +33,10 @@ class _Page(HTMLParser):
         super().__init__()
         self.lines: list[str] = []
         self.line, self.depth, self.code, self.hidden = "", 0, False, ""
+        self.lists: list[
+            int
+        ] = []  # of each open list the number of its last point; -1 where points have a sign, -2 where none
+        self.verbatim, self.address = False, ""
         self.table: list[list[str]] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -55,11 +59,28 @@ class _Page(HTMLParser):
         elif tag in ("td", "th") and self.table is not None:
             self.line = ""
             self.right = self.right or "text-align:right" in (about.get("style") or "")
+        elif tag in ("ul", "ol"):
+            signs = -2 if "list-style:none" in (about.get("style") or "") else -1
+            self.lists.append(0 if tag == "ol" else signs)
         elif tag == "li":
-            self.line = "• "
+            self._point()
+        elif tag == "a":
+            self.address = about.get("href") or ""
+        elif tag == "small" and self.line[-1:] not in ("", " "):
+            self.line += " "
+        self.verbatim = self.verbatim or tag == "code"
         self.code = self.code or tag == "pre"
 
+    def _point(self) -> None:
+        """The sign of a point of a list, or its number."""
+        if not self.lists or self.lists[-1] == -1:
+            self.line = "• "
+        elif self.lists[-1] >= 0:
+            self.lists[-1] += 1
+            self.line = f"{self.lists[-1]}. "
+
     def handle_endtag(self, tag: str) -> None:
+        self.verbatim = self.verbatim and tag != "code"
         if self.hidden:
             self.hidden = "" if tag == self.hidden else self.hidden
         elif tag in ("td", "th") and self.table is not None:
@@ -69,10 +90,17 @@ class _Page(HTMLParser):
             table, self.table = self.table, None
             self.add("\n".join(_printed([line for line in table if any(line)], self.right)))
         elif tag == "summary":
-            self.line += "" if self.line.rstrip().endswith((":", "：")) else t(":", "：")
+            self.line += t(":", "：") if self.line.strip() and self.line.rstrip()[-1] not in ":：?？" else ""
             self.add()
             self.depth += 1
+        elif tag == "dt":
+            self.line += t(": ", "：")
+        elif tag == "dd":
+            self.add()
+        elif tag == "a" and self.address.startswith("https://") and self.address not in self.line:
+            self.line += f" ({self.address})"
         elif tag in LINES and self.table is None:
+            self.lists = self.lists[:-1] if tag in ("ul", "ol") else self.lists
             self.add()
             self.depth -= tag == "details"
             self.code = self.code and tag != "pre"
@@ -82,6 +110,8 @@ class _Page(HTMLParser):
             return
         if self.code:
             self.add(data)
+        elif self.verbatim:
+            self.line += data
         else:
             data = re.sub(r"\s+", " ", data)
             self.line += data.lstrip() if self.line[-1:] in ("", " ") else data

@@ -1,4 +1,4 @@
-"""The interview: which question comes next, and its model answers as text and as HTML."""
+"""The interview: which question comes next, and its model answers as HTML."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from course.core.i18n import pick, t
-from course.core.markup import inline, plain
+from course.core.markup import inline
 from course.learning.entry import Entry
 from course.learning.schedule import timetable
 from course.questions.bank import Bank
@@ -64,26 +64,9 @@ def model_html(item: Spoken) -> str:
 
 def criteria_html(item: Spoken) -> str:
     """The criteria as HTML, and how to rate by typing."""
-    listed = "".join(f"<li><b>{one.id}</b> {inline(pick(one.text))}</li>" for one in item.options)
-    rate = t("Rate it: ", "打分：")
-    return f'<h4>{said_head()}</h4><ul style="list-style:none">{listed}</ul><p>{rate}<code>{inline(call_text(item))}</code></p>'
-
-
-def model_text(item: Spoken) -> str:
-    """Both model answers, the criteria, and how to rate by typing, as text."""
-    criteria = [f"  {one.id}) {plain(pick(one.text))}" for one in item.options]
+    listed = "".join(f"<li><b>{one.id})</b> {inline(pick(one.text))}</li>" for one in item.options)
     said = t(", ", "、").join(f"{level} = {pick(words)}" for level, words in FLUENCY.items())
-    return "\n".join(
-        [
-            f"{short_head()}{t(': ', '：')}{plain(pick(item.short))}",
-            "",
-            full_head(),
-            *(f"  {place}. {plain(pick(one))}" for place, one in enumerate(item.full, 1)),
-            "",
-            said_head(),
-            *criteria,
-            "",
-            t(f"Rate it: {call_text(item)}", f"打分：{call_text(item)}"),
-            t(f"  (add confidence={said})", f"  （可加 confidence={said}）"),
-        ]
+    rate = t(
+        f"Rate it: `{call_text(item)}` (add confidence={said})", f"打分：`{call_text(item)}`（可加 confidence={said}）"
     )
+    return f'<h4>{said_head()}</h4><ul style="list-style:none">{listed}</ul><p>{inline(rate)}</p>'

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
-from course.experiment.bets_view import bets_html
+from course.cards.page import listing, page, table
+from course.core.i18n import pick, t
+from course.core.markup import inline, plain
+from course.experiment.bets_view import answer_words, asked_words, outcome_words
 from course.game.board import played
-from course.learning.bets import Bet, placed_bets, returns
+from course.learning.bets import Bet, Return, levels, placed_bets, returns
 from course.learning.entry import Entry
+from course.learning.marking import CONFIDENCE
+from course.questions.wording import reason_alone
 from course.verbs import state
 from course.verbs.say import in_words, put, say
 
@@ -15,7 +21,7 @@ from course.verbs.say import in_words, put, say
 @in_words
 def bets() -> None:
     """Show every bet with its confidence and result, how often each confidence was right, and the lost bets that come back."""
-    put(bets_words())
+    put(bets_html())
     for notice in state.now.log.take_notices():
         say(notice)
 
@@ -26,8 +32,98 @@ def every_bet(entries: Sequence[Entry]) -> list[Bet]:
     return sorted([*placed_bets(entries, state.now.bank), *in_games], key=lambda bet: bet.placed)
 
 
-def bets_words() -> str:
-    """All bets as HTML, in the language in use."""
+def bets_html() -> str:
+    """All bets of this learner as a page, in the language in use."""
     entries = state.now.log.entries()
-    found, back = every_bet(entries), returns(entries, state.now.bank)
-    return bets_html(found, back)
+    return bets_page(every_bet(entries), returns(entries, state.now.bank))
+
+
+def bets_page(found: Sequence[Bet], back: Sequence[Return] = ()) -> str:
+    """The hit rate of each confidence, a table of all bets, the latest first, and the lost ones that come back."""
+    none = t("Place one with `predict(...)` in a lesson, then measure.", "在课里用 `predict(...)` 下注，然后测量。")
+    title, sure = t("Your bets", "你的赌注"), t("As sure as right?", "把握和结果相称吗？")
+    heads = (t("Bet", "赌注"), t("You bet", "你押的是"), t("It came out", "结果是"), t("How it stands", "结果"))
+    rates = (sure, t("settled", "已揭晓"), t("right", "押中"), t("hit rate", "命中率"))
+    said = [_sure(one.confidence) for one in levels(found)]
+    lines = [(f"{one.total}", f"{one.right}", f"{one.right / one.total:.0%}") for one in levels(found)]
+    items = {bet.item.id: bet.item for bet in found}
+    return page(
+        title,
+        f"<p><b>{inline(headline_words(found))}</b><br>{inline(rest_words(found) if found else none)}</p>",
+        table(rates, [(name, *line) for name, line in zip(said, lines, strict=True)], sure) if said else "",
+        table(heads, map(_row, reversed(found)), title) if found else "",
+        listing(
+            plain(t("Lost bets that come back with `review()`:", "没押中的赌注会在 `review()` 时再来：")),
+            [inline(_returning(one, asked_words(items[one.item]))) for one in back],
+        ),
+    )
+
+
+def _returning(one: Return, asked: str) -> str:
+    return t(f"From {one.due.astimezone():%Y-%m-%d}: ", f"{one.due.astimezone():%Y-%m-%d} 起：") + asked
+
+
+def _sure(confidence: int | None) -> str:
+    return pick(CONFIDENCE[confidence]) if confidence in CONFIDENCE else t("not said", "没说")
+
+
+def _row(bet: Bet) -> tuple[str, str, str, str]:
+    asked = f"{plain(pick(bet.item.stem).strip())} · {pick(bet.setting)}" if bet.setting else asked_words(bet.item)
+    mine, out = answer_words(bet.item, bet.choice), "–"
+    if bet.because:
+        mine += t(f", because {reason_alone(bet.because)}", f"，因为{reason_alone(bet.because)}")
+    if bet.state in ("won", "lost", "late"):
+        out = outcome_words(bet.item, bet.outcome, bet.outcome == bet.choice)
+    elif bet.item.experiment:
+        out = t(f'run `observe("{bet.item.experiment}")`', f'运行 `observe("{bet.item.experiment}")`')
+    stands = f"{state_words(bet)}<small>{inline(settled_words(bet))}</small>" if bet.settled else state_words(bet)
+    sure = f"<small>({_sure(bet.confidence)})</small>"
+    return f"{inline(asked)}<small>{bet.item.lesson[:2]}</small>", f"{inline(mine)}{sure}", inline(out), stands
+
+
+def state_words(bet: Bet) -> str:
+    """How a bet stands, with a sign that repeats it."""
+    return {
+        "won": t("● won", "● 押中"),
+        "lost": t("◌ lost", "◌ 没押中"),
+        "inconclusive": t("? undecided", "? 没测出结论"),
+        "open": t("○ not measured yet", "○ 还没测"),
+        "late": t("– placed when the result was known", "– 结果已知后才下注"),
+    }[bet.state]
+
+
+def settled_words(bet: Bet) -> str:
+    """Which measurement settled a bet. Call it for one that was measured."""
+    parts, day = (bet.record or "").split(" ", 2), f"{bet.settled.astimezone():%Y-%m-%d}"
+    if bet.source:
+        return f"{day}{t(', ', '，')}{pick(bet.source)}"
+    if len(parts) == 3 and parts[0] in ("live", "replay"):
+        day, name = parts[1][:10], parts[2]
+        if parts[0] == "live":
+            return t(f"measured here, {day}, {name}", f"本机实测，{day}，{name}")
+        return t(f"recorded {day} on {name}", f"录制于 {day}，{name}")
+    return t(f"measured {day}", f"测于 {day}")
+
+
+def headline_words(found: Sequence[Bet]) -> str:
+    """What all bets came to, in one sentence."""
+    won, settled = (sum(bet.state in states for bet in found) for states in (("won",), ("won", "lost")))
+    count = settled or len(found)
+    noun = "bet" if count == 1 else "bets"
+    if settled:
+        return t(f"You won {won} of {settled} {noun}.", f"{settled} 次下注有了结果，押中 {won} 次。")
+    if found:
+        return t(f"{count} {noun}, no result that counts yet.", f"下了 {count} 次注，还没有能计分的结果。")
+    return t("No bets yet.", "还没有下过注。")
+
+
+def rest_words(found: Sequence[Bet]) -> str:
+    """How many bets do not count, and why; "" where all do."""
+    many = Counter(bet.state for bet in found)
+    parts = {
+        "inconclusive": t(f"{many['inconclusive']} undecided", f"{many['inconclusive']} 次没测出结论"),
+        "open": t(f"{many['open']} not measured yet", f"{many['open']} 次还没测"),
+        "late": t(f"{many['late']} placed when the result was known", f"{many['late']} 次在结果已知后才押"),
+    }
+    kept = [words for state, words in parts.items() if many[state]]
+    return t("Not counted: ", "不计分的：") + t(", ", "，").join(kept) + t(".", "。") if kept else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from course.cards.knowledge_view import card_text, cards_html
+from course.cards.knowledge_view import cards_html
 from course.cards.page import page
 from course.core.i18n import pick, t
 from course.core.markup import code_block, inline, link, plain
@@ -17,8 +17,8 @@ from course.questions.messages import Message
 Rows = list[tuple[str, str]]
 
 
-def term(one: Term) -> tuple[str, str]:
-    """(HTML, text) of a term."""
+def term(one: Term) -> str:
+    """HTML of a term."""
     rows = [("", pick(one.means)), (t("For example", "例如"), pick(one.example))]
     if one.also:
         rows.append((t("Also", "也叫"), t(", ", "、").join(one.also)))
@@ -27,8 +27,8 @@ def term(one: Term) -> tuple[str, str]:
     return _entry(f"📖 {plain(pick(one.term))}", rows, one.source)
 
 
-def switch(one: Switch, cards: list[knowledge.Knowledge]) -> tuple[str, str]:
-    """(HTML, text) of a row of the table of switches. cards: the knowledge cards about it."""
+def switch(one: Switch, cards: list[knowledge.Knowledge]) -> str:
+    """HTML of a row of the table of switches. cards: the knowledge cards about it."""
     rows = [("", pick(one.text))]
     if one.note:
         rows.append((t("Note", "注意"), pick(one.note)))
@@ -52,8 +52,8 @@ def switch(one: Switch, cards: list[knowledge.Knowledge]) -> tuple[str, str]:
     return _entry(f"🎛️ {one.path}", rows, "")
 
 
-def message(one: Message, pasted: str = "") -> tuple[str, str]:
-    """(HTML, text) of an error or a warning. pasted: what was looked for; of several wordings, its own is the title."""
+def message(one: Message, pasted: str = "") -> str:
+    """HTML of an error or a warning. pasted: what was looked for; of several wordings, its own is the title."""
     rows = one.rows()
     if one.experiment:
         rows.append((t("See it", "动手看"), f'`observe("{one.experiment}")`'))
@@ -61,10 +61,10 @@ def message(one: Message, pasted: str = "") -> tuple[str, str]:
     return _entry(f"🚑 {messages.wording(one, pasted)}", rows, one.source, one.cure_code)
 
 
-def answer(one: Answer) -> tuple[str, str]:
-    """(HTML, text) of whatever answers a question."""
+def answer(one: Answer) -> str:
+    """HTML of whatever answers a question."""
     if isinstance(one, knowledge.Knowledge):
-        return cards_html([one]), card_text(one)
+        return cards_html([one])
     if isinstance(one, Message):
         return message(one)
     if isinstance(one, Term):
@@ -87,17 +87,14 @@ def call(one: Answer) -> str:
     return f"`what({name!r})`" if '"' in name else f'`what("{name}")`'
 
 
-def _entry(title: str, rows: Rows, source: str, code: str = "") -> tuple[str, str]:
-    """(HTML, text). rows: (name, text with marks); a row without a name is a paragraph of its own. source: addresses or files."""
+def _entry(title: str, rows: Rows, source: str, code: str = "") -> str:
+    """HTML. rows: (name, text with marks); a row without a name is a paragraph of its own. source: addresses or files."""
     said = [f"<b>{html.escape(name)}</b>{t(': ', '：')}{inline(text)}" if name else inline(text) for name, text in rows]
     blocks = [f"<p>{one}</p>" for one in said]
-    texts = [f"  {name}{t(': ', '：')}{plain(text)}" if name else f"  {plain(text)}" for name, text in rows]
     if code:
         blocks.append(code_block(code, t("Code of the cure", "解决办法的代码")))
-        texts += ["    " + line for line in code.strip("\n").splitlines()]
     if source:
         addresses = [one for one in source.split("; ") if one.startswith("https://")]
         links = [link(one, t("read on", "延伸阅读")) for one in addresses]
         blocks.append(f"<p><small>{' · '.join(links) or html.escape(source)}</small></p>")
-        texts.append(f"  ({source})")
-    return page(title, *blocks), "\n".join([title, *texts])
+    return page(title, *blocks)

@@ -7,7 +7,7 @@ from datetime import datetime
 from course.cards.page import page
 from course.core.i18n import pick, t
 from course.core.markup import plain
-from course.learning.interviewing import criteria_html, following, model_html, model_text, where_words
+from course.learning.interviewing import criteria_html, following, model_html, where_words
 from course.questions.interview import Spoken
 from course.verbs import state
 from course.verbs.experiments import new_card
@@ -43,7 +43,7 @@ def interview(*item_ids: str, count: int = 1, reveal: bool = False) -> None:
                 )
             )
         elif reveal:
-            put(page("🎤 " + plain(pick(item.stem)), model_html(item), criteria_html(item)), model_text(item))
+            put(page("🎤 " + plain(pick(item.stem)), model_html(item), criteria_html(item)))
         else:
             shown = new_card(item)
             shown.reopen()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from course.cards.knowledge_view import card_text, cards_html
+from course.cards.knowledge_view import cards_html
 from course.core.i18n import pick, t
 from course.core.markup import inline, plain
 from course.flags.catalogue import closest, plain_name
@@ -35,7 +35,7 @@ def keep(*names: str) -> None:
         if own[MOST:]:
             _names_of(one, [card.id for card in own], "keep")
         elif own:
-            put(cards_html(own), "\n\n".join(map(card_text, own)))
+            put(cards_html(own))
         else:
             what(one)
 
@@ -82,10 +82,7 @@ def _of_lessons_met(every: list[knowledge.Knowledge]) -> None:
         "To take all cards along: `python -m course.cards anki` writes a file for Anki; `take_home()` a page to print.",
         "想把全部卡片带走：`python -m course.cards anki` 写成 Anki 文件，`take_home()` 写成可以打印的网页。",
     )
-    put(
-        f"<p><strong>{head}</strong><br>{inline(note)}</p>" + cards_html(cards),
-        "\n\n".join([head, *map(card_text, cards), plain(note)]),
-    )
+    put(f"<p><strong>{head}</strong><br>{inline(note)}</p>" + cards_html(cards))
 
 
 @in_words
@@ -102,10 +99,10 @@ def what(words: str | None = None) -> None:
     term, said, rows = glossary.find(words, terms), messages.find(words, known.values()), named(words)
     prose = is_prose(words)
     if term is not None:
-        put(*entries.term(term))
+        put(entries.term(term))
     elif said:
         for one in said[:MOST]:
-            put(*entries.message(one, words))
+            put(entries.message(one, words))
     elif rows and not prose:
         if asks_more(words) and (found := answers.near(words, enough=MUCH)):
             _nearest(words, found, [row for row in rows if row not in found][: MOST - len(found)])
@@ -115,7 +112,7 @@ def what(words: str | None = None) -> None:
         _not_here(f"`{strange[0]}`", words, known.values())
     elif not rows and (part := messages.part_of(words, known.values())):
         for one in part:
-            put(*entries.message(one, words))
+            put(entries.message(one, words))
     elif messages.is_pasted(words):
         _not_here(t("This message", "这条报错"), words, known.values())
     elif found := answers.near(words):
@@ -156,7 +153,7 @@ def _nearest(words: str, found: list[answers.Answer], rows: list[Switch], lesson
         _see_also(list(lessons))
         return
     say(t("Nearest to these words:", "和这些话最接近的："))
-    put(*entries.answer(found[0]))
+    put(entries.answer(found[0]))
     _see_also([entries.call(one) for one in [*found[1:], *rows]] + list(lessons))
 
 
@@ -171,7 +168,7 @@ def _switches(words: str, rows: list[Switch]) -> None:
     shown = exact or (rows if len(rows) <= MOST else [])
     cards = knowledge.read()[0].values()
     for row in shown:
-        put(*entries.switch(row, [card for card in cards if row.name in card.switches]))
+        put(entries.switch(row, [card for card in cards if row.name in card.switches]))
     if rest := [row.path for row in rows if row not in shown]:
         _names_of(words, rest, "what")
 

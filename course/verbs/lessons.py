@@ -10,7 +10,7 @@ from pathlib import Path
 from course.cards.page import listing, page
 from course.core import catalog, i18n
 from course.core.i18n import pick, t
-from course.core.markup import inline, plain
+from course.core.markup import inline
 from course.core.suggest import did_you_mean
 from course.core.usual_language import remember
 from course.core.version import OLDEST_TORCH
@@ -115,9 +115,6 @@ def finish() -> None:
         say("⚠️ " + pick(leak.text))
     claims, left = _claims()
     sections, ends = [*claims, *_bets()], [*left, *_cases(), _schedule()]
-    text = [
-        plain(line) for head, lines in sections for line in (f"{head}{t(':', '：')}", *(f"• {one}" for one in lines))
-    ]
     words, link = _what_next()
     put(
         page(
@@ -125,8 +122,7 @@ def finish() -> None:
             *(listing(head, [inline(line) for line in lines]) for head, lines in sections),
             *(f"<p>{inline(line)}</p>" for line in ends if line),
             f"<p>{link or inline(words)}</p>",
-        ),
-        "\n".join([*text, *(plain(line) for line in ends if line), plain(words)]),
+        )
     )
 
 

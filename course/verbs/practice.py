@@ -136,7 +136,4 @@ def solution(exercise_id: str) -> None:
         return
     state.now.write("solution", exercise.id)
     head, why = t("One solution", "一种解法"), pick(exercise.why)
-    put(
-        f"<strong>{head}</strong>{code_block(exercise.solution)}<p>{inline(why)}</p>",
-        f"{head}\n{exercise.solution}\n{plain(why)}",
-    )
+    put(f"<strong>{head}</strong>{code_block(exercise.solution)}<p>{inline(why)}</p>")

@@ -14,12 +14,12 @@ from course.verbs.writing import warn_where_it_goes
 @in_words
 def progress() -> None:
     """Show what is done and due in each lesson, for which checkpoint you are ready, and which false beliefs you still hold."""
-    from course.cards.progress_view import progress_html, progress_text
+    from course.cards.progress_view import progress_html
     from course.learning.progress import summary
     from course.verbs.reviewing import of_games
 
     found = summary(state.now.log.entries(), state.now.bank, games=of_games())
-    put(progress_html(found, str(state.now.log.path)), progress_text(found))
+    put(progress_html(found, str(state.now.log.path)))
     for notice in state.now.log.take_notices():
         say(notice)
 

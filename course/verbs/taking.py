@@ -21,7 +21,7 @@ FILE = "torch-backends-review.html"
 def cheat_sheet(*names: str) -> None:
     """One sheet for each submodule named: switches, advice, your own numbers; without a name, the sheets there are."""
     from course.verbs.portfolio.cheat_sheet import cheat_sheet as sheet_of
-    from course.verbs.portfolio.cheat_sheet import sheet_text, sheets_html
+    from course.verbs.portfolio.cheat_sheet import sheets_html
 
     wanted = [name.removeprefix("torch.backends.") for name in names]
     for name in wanted:
@@ -29,7 +29,7 @@ def cheat_sheet(*names: str) -> None:
             say(t(f"There is no sheet `{name}`.", f"没有名为 `{name}` 的速查表。") + did_you_mean(name, GROUPS, 2, 0.4))
     found = [sheet_of(name) for name in wanted if name in GROUPS]
     if found:
-        put(sheets_html(found), "\n\n".join(map(sheet_text, found)))
+        put(sheets_html(found))
     if not names:
         listed = t(", ", "、").join(f"`{name}`" for name in GROUPS)
         say(
@@ -75,7 +75,7 @@ def _parts() -> Iterator[Part]:
     """Every part of the file, in the language in use."""
     from course.cards.knowledge_view import cards_html
     from course.questions import knowledge
-    from course.verbs.bets import bets_words
+    from course.verbs.bets import bets_html
     from course.verbs.passport import passport_words
     from course.verbs.portfolio.cheat_sheet import cheat_sheet as sheet_of
     from course.verbs.portfolio.cheat_sheet import sheets_html
@@ -92,7 +92,7 @@ def _parts() -> Iterator[Part]:
     yield Part("interview", t("🎤 Interview", "🎤 面试题"), _interview())
     yield Part("cards", t("🎴 Knowledge cards", "🎴 知识卡"), cards_html(knowledge.read()[0].values()))
     yield Part("cases", t("🗂️ Cases", "🗂️ 游戏题"), _cases(), flows=True)
-    yield Part("bets", t("🎲 Bets", "🎲 赌注"), bets_words(), flows=True)
+    yield Part("bets", t("🎲 Bets", "🎲 赌注"), bets_html(), flows=True)
     yield Part("passport", t("🛂 Passport", "🛂 护照"), passport_words(), flows=True)
 
 

@@ -13,7 +13,7 @@ from course.cards.page import CSS, table
 from course.cards.render import in_language
 from course.core.i18n import pick, t
 from course.core.look import css
-from course.core.markup import code_block, inline, plain
+from course.core.markup import code_block, inline
 from course.flags import GROUPS, SWITCHES, map_rows, module_of
 from course.questions import knowledge
 from course.questions.knowledge import Knowledge
@@ -134,25 +134,3 @@ def sheet_html(sheet: CheatSheet) -> str:
 def sheets_html(sheets: Iterable[CheatSheet]) -> str:
     """Sheets under one style."""
     return f"<style>{css(CSS)}</style>" + "".join(map(sheet_html, sheets))
-
-
-def sheet_text(sheet: CheatSheet) -> str:
-    """The same as plain text."""
-    lines = [f"📄 {sheet.title}", f"  {pick(GROUPS[sheet.group].text)}", ""]
-    for row in sheet.rows:
-        shown = [] if row["kind"] == "tool" else [t(f"here {repr(row['value'])}", f"当前 {repr(row['value'])}")]
-        if row["kind"] in ("switch", "setter"):
-            shown.insert(0, t(f"default {repr(row['default'])}", f"默认 {repr(row['default'])}"))
-        lines.append(
-            f"  {row['path']}{t(': ', '：')}{plain(row['text'])}" + (f" [{t(', ', '，').join(shown)}]" if shown else "")
-        )
-    for card in sheet.cards:
-        lines += [
-            "",
-            f"  🎴 {plain(pick(card.title))}",
-            *(f"    {name}{t(': ', '：')}{plain(text)}" for name, text in advice(card)),
-        ]
-    lines += ["", "  🔬 " + t("Your own numbers", "你自己的数字")]
-    lines += [f"    {plain(one.sentence)} ({one.where})" for one in sheet.numbers.measured]
-    rest = [f"    {plain(line)} {t(', ', '、').join(names)}".rstrip() for line, names in open_words(sheet.numbers)]
-    return "\n".join([*lines, *rest])

@@ -10,7 +10,7 @@ import pytest
 
 from course.cards.cards import bet, checkpoint, practice
 from course.cards.deck import Deck
-from course.cards.text import answer, card_text, text_mode
+from course.cards.text import answer, text_mode
 from course.cards.widgets import relayout
 from course.core.i18n import set_language
 from course.core.markup import inline, paragraphs, plain
@@ -407,7 +407,7 @@ def test_typed_numbers_bets_and_checkpoint_answers(bank, log, sheet, capsys):
     out = said(capsys, bank, log, "05-c-one", "b", confidence=2)
     assert "Recorded at" in out and sheet.answers["05-c-one"]["confidence"] == 2
     assert "stem of one" in said(capsys, bank, log, "05-one")
-    assert "Your answer: 9400000" in card_text(bank["05-count"], practice("05-count", bank=bank, log=log).answered)
+    assert "Your answer: 9400000" in str(practice("05-count", bank=bank, log=log, text=True))
 
 
 def test_one_click_marks_once_and_hands_the_verdict_on(bank, log):

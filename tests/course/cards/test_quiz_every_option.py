@@ -75,7 +75,7 @@ def test_every_answer_is_explained_and_marked_alike_by_click_and_by_text(item, t
             twin = str(practice(item, log=clicked, bank=BANK, text=True))
             for one in item.options:  # an answered card names each option once: where it was chosen
                 assert inline(pick(one.text)) + " <small>" not in card.say.value, item.id
-                assert twin.count(f"  {one.id}) {plain(pick(one.text)).splitlines()[0]}") == 1, item.id
+                assert twin.count(f"{one.id}) {plain(pick(one.text)).splitlines()[0]}") == 1, item.id
         keep = ("event", "item", "options", "number", "confidence", "verdict", "points", "lesson")
         for one, other in zip(clicked.entries(), typed.entries(), strict=True):
             assert [getattr(one, name) for name in keep] == [getattr(other, name) for name in keep]

@@ -9,9 +9,11 @@ import pytest
 from course.cards.anki import front
 from course.cards.cards import practice
 from course.cards.offline import item_data
-from course.cards.text import answer, card_text
+from course.cards.saved import body_html
+from course.cards.text import answer
 from course.core.i18n import pick, set_language
 from course.core.markup import plain
+from course.core.text import text_of
 from course.questions.bank import Bank
 from course.questions.wording import pairs
 from tests.support import quiz_items as q
@@ -77,12 +79,12 @@ def test_buttons_of_an_order_say_what_they_move(bank, log):
 def test_every_face_says_which_two_lines_exclude_each_other(bank):
     item = bank[q.ORDER["id"]]
     group = next(group for group in pairs(item) if len(group) == 2)
-    shown = card_text(item)
-    first, second = (f"  {one}) {plain(pick(item.option(one).text))}" for one in group)
+    shown = text_of(body_html(item))
+    first, second = (f"{one}) {plain(pick(item.option(one).text))}" for one in group)
     assert f"Only one of these two:\n{first}\n{second}\n" in shown + "\n"
     assert "Only one of these two:" in front(item) and front(item).count("<ul") == 1
     assert group in item_data(item)["groups"]
 
 
 def test_a_line_of_code_keeps_its_indentation_in_text():
-    assert "  b)     mkldnn.enabled = old" in card_text(Bank()["01-safe-block"])
+    assert "b)     mkldnn.enabled = old" in text_of(body_html(Bank()["01-safe-block"]))

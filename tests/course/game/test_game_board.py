@@ -105,14 +105,14 @@ def test_review_finish_and_take_home_know_the_cases(language, learner, monkeypat
     won = pick(both(f"Bets: {int(placed.state == 'won')} won", f"押中 {int(placed.state == 'won')}，"))
     known = said(course.progress)
     assert won in known and pick(both("1 of 8 cases closed", "做完 1 个（共 8 个）")) in known
-    assert pick(both("1 due", "1 项待复习")) not in known and "10_tuning_master" in known
+    assert pick(both("1 due", "1 项到期")) not in known and "10_tuning_master" in known
     told = said(course.finish)
     assert school in told and detector in told and "4.5" in told
     moved = [replace(one, time=stamp(one.when - timedelta(days=8))) for one in log.entries()]
     log.path.write_bytes(b"".join(map(to_line, moved)))
     assert 'case("detector")' in said(course.review)
     assert pick(both("1 lost case has come back", "有 1 道没做好的题回来了")) in said(lambda: course.review(due=3))
-    assert pick(both("1 due", "1 项待复习")) in said(course.progress)
+    assert pick(both("1 due", "1 项到期")) in said(course.progress)
     done = next(one for one in summary(log.entries(), state.now.bank).lessons if one.lesson == "10_tuning_master").done
     assert done, "a lesson of cases is finished without a card"
     said(course.take_home, tmp_path / "mine.html")

@@ -12,9 +12,10 @@ import yaml
 
 import course
 from course import flags
-from course.cards.knowledge_view import card_html, card_text, cards_html
+from course.cards.knowledge_view import card_html, cards_html
 from course.core.catalog import BY_ID, FOLDER
 from course.core.i18n import LANGUAGES, pick, speaking
+from course.core.text import text_of
 from course.questions import glossary, knowledge
 from course.verbs import state
 from grader.authoring.prose import anchor, faults, prose
@@ -100,7 +101,7 @@ def test_a_faulty_card_is_named_with_its_field(tmp_path, change, complaint):
 def test_a_card_says_the_same_on_screen_and_as_text_and_escapes_what_it_shows(code):
     card = CARDS["cudnn.benchmark"]
     with speaking(code):
-        shown, text = card_html(card), card_text(card)
+        shown, text = card_html(card), text_of(card_html(card))
         for name, words in card.rows():
             plain = re.sub(r"[`*]", "", words)
             assert name in shown and name in text and plain in text
