@@ -132,7 +132,7 @@ def test_a_worker_with_another_checkout_stops_the_run_and_takes_nothing_back(her
 
 def test_the_own_checkout_may_lie_anywhere_on_a_worker(tmp_path):
     (tmp_path / "release" / "01_map").mkdir(parents=True)
-    (tmp_path / "release" / "01_map" / "01_map.ipynb").write_text("{}")
+    (tmp_path / "release" / "01_map" / "01_map_checkpoint.ipynb").write_text("{}")
     (tmp_path / "marking_secret").write_bytes(b"x" * 32)
     exam = whole.exam(tmp_path, Project(), "01_map", "en", Limits(), True)
     assert exam.project_root == "" and exam.project.root == HERE
