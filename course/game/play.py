@@ -7,7 +7,7 @@ from datetime import datetime
 
 from course.core.i18n import Text, both, t
 from course.game import moves
-from course.game.cases import Case
+from course.game.cases import Case, CaseError
 from course.game.score import Score
 from course.learning.bets import Bet
 from course.learning.entry import Entry
@@ -27,11 +27,8 @@ CRITERIA: dict[str, Text] = {
 """What a good reply to a sceptical colleague does; ticked off by its writer."""
 
 
-class MoveError(ValueError):
+class MoveError(CaseError):
     """A move that cannot be made now; the message, in the language in use, says what to do instead."""
-
-    def __init__(self, en: str, zh: str) -> None:
-        super().__init__(t(en, zh))
 
 
 class Attempt:

@@ -37,7 +37,7 @@ class Desk(CaseDesk):
         if self._moved(lambda: self.play.run(config, bet, confidence, self._print, recording)):
             attempt = self.play.attempt
             self._tell(told.run_sentences(attempt)[-1:])
-            self._write("\n".join(filter(None, [told.picture_text(attempt), told.origin_words(self._gave.evidence)])))
+            self._write(told.origin_words(self._gave.evidence))
             self._write(told.budget_words(self.play))
 
     def hand_in(self, bet: str = "", confidence: int | str = "", recording: bool = False, **config: str) -> None:
@@ -52,7 +52,7 @@ class Desk(CaseDesk):
             self._tell([told.waits_words(self.play)])
             return
         self._tell(told.result_lines(attempt))
-        self._write(told.picture_text(attempt))
+        self._write(told.table_text(attempt))
         self._write(told.origin_words(attempt.handed.evidence))
         self._write(view.cause_text(self.play))
 

@@ -138,15 +138,6 @@ LOOKS = {"": "", "best": both("among the best", "最好的一档"), "broken": bo
 """How a line looks, in words."""
 
 
-def run_rows(attempt: Attempt) -> list[Row]:
-    """What was measured in this attempt, today first."""
-    plan, today = attempt.plan, {"ratio": 1.0, "low": 1.0, "high": 1.0}
-    rows = [Row(in_words(plan, plan.today), today, [t("today", "现在")])]
-    for one in attempt.runs:
-        rows.append(Row(in_words(plan, one.config), one.outcome, (), "broken" if one.came == "breaks" else ""))
-    return rows
-
-
 def landmarks(attempt: Attempt) -> dict[str, set[str]]:
     """Words -> keys of the configurations that a player finds again."""
     return {
@@ -244,19 +235,11 @@ def ruled_text(attempt: Attempt) -> str:
     return "\n".join(lines)
 
 
-def bars_text(rows: Sequence[Row]) -> str:
-    """The picture as text: a row of # to the ratio (| is today)."""
-    width = 20
-    most = max(2.0, *(one.outcome["ratio"] for one in rows))
-    lines = []
-    for one in rows:
-        filled = 0 if untold(one.outcome) else max(1, round(width * min(one.outcome["ratio"], most) / most))
-        bar = ("#" * filled).ljust(width)
-        at = round(width / most)
-        bar = bar[:at] + ("|" if bar[at : at + 1] == " " else "#") + bar[at + 1 :]
-        state = aside(one.state) if one.state else ""
-        lines.append(f"  {bar}  {interval(one.outcome)}  {plain(one.name)}{state}")
-    return "\n".join(lines)
+def settings_text(rows: Sequence[Row]) -> str:
+    """Settings as text: the time over today's with its interval, the setting, what was done with it."""
+    return "\n".join(
+        f"  {interval(one.outcome)}  {plain(one.name)}{aside(one.state) if one.state else ''}" for one in rows
+    )
 
 
 # --- panel and result --------------------------------------------------------------------------------------
@@ -455,13 +438,9 @@ def table_html(attempt: Attempt) -> tuple[str, str]:
     return title, picture_html(rows)
 
 
-def picture_text(attempt: Attempt) -> str:
-    """The runs so far, or after the hand-in all combinations, as text."""
-    if attempt.plan.rules:
-        return ruled_text(attempt) if attempt.handed else ""
-    if attempt.handed:
-        return bars_text(table_rows(attempt))
-    return bars_text(run_rows(attempt)) if attempt.runs else ""
+def table_text(attempt: Attempt) -> str:
+    """All combinations, after the hand-in."""
+    return ruled_text(attempt) if attempt.plan.rules else settings_text(table_rows(attempt))
 
 
 def whole_text(play: Tuning) -> str:
@@ -471,9 +450,9 @@ def whole_text(play: Tuning) -> str:
     parts += [f"💡 {plain(pick(text))}" for text in play.opened_hints()]
     if not attempt.handed:
         parts += [panel_text(play), *map(plain, run_sentences(attempt)), plain(waits_words(play))]
-        return "\n\n".join(filter(None, [*parts, picture_text(attempt)]))
+        return "\n\n".join(filter(None, parts))
     parts += [plain(line) for line in result_lines(attempt)]
-    parts += [picture_text(attempt), origin_words(attempt.handed.evidence), view.cause_text(play)]
+    parts += [table_text(attempt), origin_words(attempt.handed.evidence), view.cause_text(play)]
     if play.attempt.cause_found:
         parts.append("\n".join(map(plain, view.debrief_lines(play.case))))
         parts.append(view.points_text(play.attempt.score()))

@@ -131,7 +131,7 @@ class Desk(CaseDesk):
             t("💡 A hint (free, counted)", "💡 提示（不扣分，但会记数）"),
             t("🏳️ Show me, and close the case", "🏳️ 直接看答案，结案"),
         )
-        self.point = button("tbh-point", told.point_words(), self._point, main=True)
+        self.point = button("tbh-point", t("🎯 It is this line", "🎯 就是这一行"), self._point, main=True)
         self.look = button("tbh-measure", t("🔬 Measure the symptom", "🔬 测一测症状"), self._measure)
         self.ask = button("tbg-hint", hint, lambda: self._made(self.play.hint))
         self.stop = button("tbh-give-up", stop, self._give_up)
@@ -154,7 +154,7 @@ class Desk(CaseDesk):
         )
         self.field.add_class("tbh-script")
         name_of(self.field, t("The script, to be repaired here", "脚本，在这里改"))
-        self.run = button("tbh-repair", told.run_words(), self._repair, main=True)
+        self.run = button("tbh-repair", t("🔬 Run it and measure again", "🔬 运行，再测一次"), self._repair, main=True)
         both_ways = t("🔬 Prove it: run both", "🔬 证明一下：两种都跑")
         self.proof = button("tbh-prove", both_ways, self._prove, main=True)
         parts = [row(self.proof)] if one.innocent else [self.field, row(self.run)]
@@ -263,7 +263,7 @@ class Desk(CaseDesk):
 
         head = t("🔎 The script", "🔎 脚本")
         if step == "line":
-            head = told.line_ask()
+            head = t("🔎 Which line makes the symptom?", "🔎 症状出在哪一行？")
         elif any(number and state == "hit" for number, state in states.items()):
             head = t("🔎 Here it is", "🔎 就在这儿")
         self.head.value = in_language(f"<h4>{head}</h4>")
@@ -275,7 +275,8 @@ class Desk(CaseDesk):
             for name in ("on", "hit", "miss"):
                 mark(made, f"tbh-{name}", state == name)
         state = "on" if self.chosen == NOTHING_WRONG else states.get(NOTHING_WRONG, "")
-        self.none.description = f"{told.MARKS[state] if state else '○'} {told.nothing_words()}"
+        nothing = t("0: nothing is wrong here", "0：这里没有毛病")
+        self.none.description = f"{told.MARKS[state] if state else '○'} {nothing}"
         mark(self.none, "tbg-on", state in ("on", "hit"))
         self.none.disabled = step != "line"
         show(self.none, step == "line" or bool(state))

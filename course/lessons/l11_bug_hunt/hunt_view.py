@@ -19,22 +19,6 @@ def ticket_more(one: Bug) -> str:
     return f"<p><strong>{head}</strong></p>{code_block(one.log, head)}"
 
 
-def line_ask() -> str:
-    return t("🔎 Which line makes the symptom?", "🔎 症状出在哪一行？")
-
-
-def point_words() -> str:
-    return t("🎯 It is this line", "🎯 就是这一行")
-
-
-def nothing_words() -> str:
-    return t("0: nothing is wrong here", "0：这里没有毛病")
-
-
-def run_words() -> str:
-    return t("🔬 Run it and measure again", "🔬 运行，再测一次")
-
-
 def line_words(number: int, text: str, state: str = "") -> str:
     """A line of the script with its number, and its state as a sign."""
     return f"{MARKS[state]} {number:>2}  {text}"

@@ -325,7 +325,7 @@ def test_a_broken_requirement_is_nothing_at_once_on_a_busy_machine(log):
     played = Tuning(LIVE, log, busy)
     played.hand_in({"dtype": "int8"}, "faster", 3)
     assert played.attempt.handed and played.attempt.score().parts[0].points == 0
-    shown = "\n".join(told.result_lines(played.attempt)) + told.picture_text(played.attempt)
+    shown = "\n".join(told.result_lines(played.attempt)) + told.table_text(played.attempt)
     assert "0.1" not in shown and "among the best" not in shown, "no ratio from too few rounds"
 
 
@@ -495,7 +495,7 @@ def test_what_rules_decide_stands_in_one_line_a_rule_on_the_page_as_in_text(lang
     played = Tuning(RULED, log)
     played.run({"enabled": "off"}, "works", 2)
     played.hand_in({"deterministic": "on"}, "fits", 3)
-    page, text = told.table_html(played.attempt)[1], told.picture_text(played.attempt)
+    page, text = told.table_html(played.attempt)[1], told.table_text(played.attempt)
     found = told.rulings(played.attempt)
     lines = [one.settings for group in found.values() for one in group]
     assert [head[0] for head in found] == ["✓", "◐", "✗"] and page.count("<br>") == text.count("  - ") == 3
