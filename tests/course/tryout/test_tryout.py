@@ -69,6 +69,12 @@ class Planted:
         return Cost(0.001 * self.cost())
 
 
+@pytest.fixture(scope="module", autouse=True)
+def all_of_torch_is_loaded():
+    """What torch imports at the first of all calls would take the budget of the first test."""
+    try_switches(Planted(lambda step: False), only="deterministic", budget=5)
+
+
 HOLDS = {
     "channels_last": lambda step: step.x.is_contiguous(memory_format=torch.channels_last),
     "autocast-bfloat16": lambda step: torch.is_autocast_enabled("cpu"),
