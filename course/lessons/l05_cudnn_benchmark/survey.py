@@ -1,6 +1,6 @@
-"""Does the search pay? Many convolutions with the search off and on: who became faster, who slower, drawn over the kernel time.
+"""Does the search pay? Many convolutions with the search off and on: how many became faster, how many slower.
 
-What is drawn was measured once on an H100 (`h100_convolutions.csv`).
+They were measured once on an H100 (`h100_convolutions.csv`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import NamedTuple
 from course.core.i18n import both, pick, t
 from course.experiment.rows import groups
 from course.experiment.telling import sentence
+from course.figures.kinds import Bar, bars
 from course.figures.shown import Block, Fold
-from course.figures.svg import Canvas, SvgPicture, scale, wide
+from course.figures.svg import SvgPicture
 from course.timing.stats import median
 
 APART = 1.03
@@ -32,8 +33,8 @@ MEASURED = {
 
 
 SIDES = {
-    "faster": both("faster", "更快"),
-    "slower": both("slower", "更慢"),
+    "faster": both("faster with the search", "开搜索更快"),
+    "slower": both("slower with the search", "开搜索更慢"),
     "unsteady": both("changes from process to process", "换个进程就变"),
     "same": both("no clear difference", "看不出差别"),
 }
@@ -99,7 +100,7 @@ def h100() -> Block:
             )
         ),
         step="",
-        picture=scatter(pairs),
+        picture=picture(count),
         small=t(
             f"{MEASURED['en']} three new processes each way, kernels alone through a CUDA graph. Slower, faster: by 3 % and more in "
             "every process. All together took the same time. Another card can say otherwise.",
@@ -181,48 +182,11 @@ def _each(times: Sequence[float]) -> str:
     return " / ".join(f"{value:.4g}" for value in times)
 
 
-def scatter(pairs: Sequence[Pair]) -> SvgPicture:
-    """A mark for each convolution: to the right the longer kernels, above the middle those that the search made slower."""
-    count = counted(pairs)
-    words = {
-        "slower": t(f"slower with the search: {count['slower']}", f"开搜索更慢：{count['slower']} 个"),
-        "unsteady": t(f"× changes with the process: {count['unsteady']}", f"× 换个进程就变：{count['unsteady']} 个"),
-        "same": t(f"no clear difference: {count['same']}", f"看不出差别：{count['same']} 个"),
-        "faster": t(f"faster with the search: {count['faster']}", f"开搜索更快：{count['faster']} 个"),
-    }
-
-    def paint(w: float) -> Canvas:
-        x0, x1, y0, y1 = 62, w - 16, 34, 262
-        paper = Canvas(w, 306)
-        ratios, times = [pair.ratio for pair in pairs], [median(pair.off) for pair in pairs]
-        reach = max(2.0, *ratios, *(1 / ratio for ratio in ratios)) * 1.05
-        x, y = scale(min(times) / 1.15, max(times) * 1.15, x0, x1), scale(1 / reach, reach, y1, y0)
-        paper.box(x0, y(1), x1 - x0, y1 - y(1), "wash", r=6)
-        paper.line([x0, x1], [y(1), y(1)], "fg", 1.5)
-        for value, said in ((0.5, t("half", "一半")), (1, t("same", "一样")), (2, t("twice", "两倍"))):
-            paper.text(x0 - 8, y(value), said, "soft", 12, "right")
-        taken = -9.0
-        for value in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000):
-            said = f"{value} µs" if value < 1000 else f"{value // 1000} ms"
-            if x0 <= x(value) <= x1 and x(value) - taken > wide(said, 12) + 14:
-                taken = x(value)
-                paper.line([taken, taken], [y1 - 5, y1], "edge")
-                paper.text(taken, y1 + 14, said, "soft", 12, "center")
-        paper.text(x1, y1 + 33, t("time of the kernels, search off →", "kernel 耗时（关搜索）→"), "soft", 12, "right")
-        for side in reversed(SIDES):  # what stands out is drawn last
-            for pair in (one for one in pairs if one.side == side):
-                at = x(median(pair.off)), y(pair.ratio)
-                if side == "slower":
-                    paper.diamond(*at, 5.5, "fg", "paper")
-                elif side == "unsteady":
-                    for slope in (4, -4):
-                        paper.line([at[0] - 4, at[0] + 4], [at[1] - slope, at[1] + slope], "fg", 1.5)
-                else:
-                    paper.dot(*at, *((5, "out", "paper") if side == "faster" else (3.5, "paper", "soft")))
-        paper.text(x0 + 8, y0 - 12, words["slower"], "fg", 14, bold=True)
-        paper.text(x1 - 6, y0 + 8, words["unsteady"], "fg", 13, "right", halo=True)
-        paper.text(x0 + 8, y1 - 14, words["faster"], "out", 14, bold=True)
-        paper.text(x1 - 6, y(1) - 12, words["same"], "soft", 13, "right", halo=True)
-        return paper
-
-    return SvgPicture(paint, t("; ", "；").join(words.values()) + t(".", "。"))
+def picture(count: dict[str, int]) -> SvgPicture:
+    """How many convolutions became slower, faster, neither; those that nothing can be said of are quiet."""
+    return bars(
+        [
+            Bar(pick(SIDES[side]), count[side], f"{count[side]}", quiet=side in ("unsteady", "same"))
+            for side in ("slower", "unsteady", "same", "faster")
+        ]
+    )
