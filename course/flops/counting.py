@@ -68,7 +68,7 @@ def count(model: Any = None, /, *inputs: Any, training: bool = False, **kwargs: 
         try:
             return attempt(model, inputs, kwargs, training, shapes)
         except NotHere as why:
-            failed = why
+            failed, shapes.broken = why, None  # its traceback holds what the run has made
         finally:
             _forget(shapes.made, failed)
         return attempt(model, inputs, kwargs, training, Real())

@@ -35,7 +35,7 @@ class Shapes:
         self.made: list[weakref.ref[torch.Tensor]] = []
         self.broken: Exception | None = None  # what was asked for that shapes do not have
         self._stores: dict[int, Any] = {}
-        self._outside: set[int] = set()  # the stores of tensors that are not the run's
+        self._outside = False  # whether a tensor was met that is not the run's
 
     def refuse(self, english: str, chinese: str) -> NotHere:
         """Returns the exception to raise, and remembers it: a forward may swallow it and take another path."""
@@ -67,28 +67,30 @@ class Shapes:
         elif devices:
             (self.device,) = devices
         for x in copies.tensors:
-            self.born(copies(x))
+            self._keep(copies(x))
+
+    def _keep(self, x: torch.Tensor) -> bool:
+        """Keeps the storage of a tensor, so that no other gets its place. Returns whether it is seen for the first time."""
+        if x.layout is not torch.strided or x.is_nested or type(x) not in _PLAIN:
+            return False
+        store = x.untyped_storage()
+        first = store._cdata not in self._stores
+        self._stores[store._cdata] = store
+        return first
 
     def born(self, x: torch.Tensor) -> None:
-        """A tensor of the run: its storage is kept, so that no other gets its place."""
-        if x.layout is torch.strided and not x.is_nested and type(x) in _PLAIN:
-            store = x.untyped_storage()
-            self._stores[store._cdata] = store
-            if store._cdata in self._outside:
-                return
-        self.made.append(weakref.ref(x))
+        """A tensor that the run has made."""
+        if self._keep(x) or not self._outside:
+            self.made.append(weakref.ref(x))
 
     def looks_strange(self, x: torch.Tensor, tally: Tally) -> None:
         """Notes a tensor that no operator of the run has made."""
-        if x.layout is torch.strided and not x.is_nested and type(x) in _PLAIN:
-            store = x.untyped_storage()
-            if store._cdata not in self._stores:
-                self._stores[store._cdata] = store
-                self._outside.add(store._cdata)
-                if not x.is_meta:
-                    raise self.refuse("a tensor from outside the model", "来自模型之外的张量")
-                if x.is_floating_point() or x.is_complex():  # an index given as a list makes one of integers
-                    tally.unknown["a tensor made out of sight"] += 1
+        if self._keep(x):
+            self._outside = True
+            if not x.is_meta:
+                raise self.refuse("a tensor from outside the model", "来自模型之外的张量")
+            if x.is_floating_point() or x.is_complex():  # an index given as a list makes one of integers
+                tally.unknown["a tensor made out of sight"] += 1
 
 
 class Real(Shapes):
