@@ -268,9 +268,14 @@ def nearest(
     ones, then the newest. version: only recordings of this version of the experiment.
     """
     found = [record for _, record in recorded(experiment, folders) if version in (None, record.experiment_version)]
-    return max(found, key=lambda record: _closeness(record, machine), default=None)
-
-
-def _closeness(record: Record, machine: Mapping[str, Any]) -> tuple[bool, bool, bool, str]:
-    name, (kind, here) = machine.get("device_name"), (one.get("device") for one in (record.machine, machine))
-    return bool(name) and record.machine.get("device_name") == name, kind == here, record.complete, record.created
+    kind, name = machine.get("device"), machine.get("device_name") or "unnamed"
+    return max(
+        found,
+        key=lambda one: (
+            one.machine.get("device_name") == name,
+            one.machine.get("device") == kind,
+            one.complete,
+            one.created,
+        ),
+        default=None,
+    )

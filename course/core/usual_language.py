@@ -5,17 +5,14 @@ from __future__ import annotations
 import locale
 import os
 from contextlib import suppress
-from pathlib import Path
 
 from course.core import home
 from course.core.files import replace_file
 
+FILE = "language"
+"""Where the learner's last choice stands, in the learner's folder."""
 SAYS_SO = ("LC_ALL", "LC_MESSAGES", "LANG")
 """Environment variables with the language of the system; Windows has none."""
-
-
-def _file() -> Path:
-    return home.folder() / "language"
 
 
 def wishes() -> list[str]:
@@ -27,7 +24,7 @@ def wishes() -> list[str]:
 
 def _chosen_last() -> str:
     try:
-        return _file().read_text("ascii").strip()
+        return (home.folder() / FILE).read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):
         return ""
 
@@ -36,5 +33,5 @@ def remember(code: str) -> None:
     """Keep the learner's choice for later processes. Where the folder cannot be written, the choice lasts for this process."""
     if _chosen_last() != code:
         with suppress(OSError):
-            _file().parent.mkdir(parents=True, exist_ok=True)
-            replace_file(_file(), f"{code}\n".encode("ascii"))
+            home.folder().mkdir(parents=True, exist_ok=True)
+            replace_file(home.folder() / FILE, f"{code}\n".encode("ascii"))

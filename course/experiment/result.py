@@ -96,7 +96,7 @@ def block(
                 (
                     f"**{pick(telling.title)}** `{experiment.name}`"
                     + t(". ", "。")
-                    + pick(record.label())
+                    + f"torch {record.machine.get('torch') or '?'}, {record.created}"
                     + t(".", "。"),
                 ),
                 telling.numbers(record.rows),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from course.core.i18n import t
-from course.figures.kinds import Bet, checked, ticks_to
+from course.figures.kinds import Bet, checked, ticks_between
 from course.figures.svg import SLIM, Canvas, SvgPicture, scale, wide
 from course.figures.words import time_words
 
@@ -65,7 +65,7 @@ def cost_curve(
         paper.text(x0, y0 - 9, f"↑ {total or t('total time', '总时间')}", "soft", 12)
         paper.text(x1, y1 + 14, axis, "soft", 12, "right")
         taken, end = -math.inf, x1 - wide(axis, 12) - 12
-        for value in ticks_to(last):
+        for value in ticks_between(0, last):
             half = wide(f"{value:,.0f}", 12) / 2
             if taken < x(value) - half and x(value) + half < end:
                 paper.text(x(value), y1 + 14, f"{value:,.0f}", "soft", 12, "center")
@@ -125,7 +125,7 @@ def trend(
         y1 = y0 + 210
         ends = {name: next(value for value in reversed(line) if value is not None) for name, line in series.items()}
         x1 = w - (16 if above else 22 + max(wide(name, 13.5, True) for name in series))
-        low, ticks = min(0, *values), ticks_to(max(values), 4)
+        low, ticks = min(0, *values), ticks_between(0, max(values), 4)
         x0 = 20 + max(wide(y_words(value), 12) for value in ticks)
         paper = Canvas(w, y1 + (62 if bet else 42))
         place = scale(min(x), max(x), x0 + 10, x1 - 8, False)

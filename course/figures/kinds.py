@@ -60,11 +60,6 @@ def _with_remark(row: Bar | Ratio) -> str:
     return row.name + (t(f" ({row.remark})", f"（{row.remark}）") if row.remark else "")
 
 
-def ticks_to(most: float, count: int = 6) -> list[float]:
-    """0 and up to ``count`` round steps up to ``most``."""
-    return ticks_between(0, most, count)
-
-
 def ticks_between(low: float, high: float, count: int = 6) -> list[float]:
     """Up to ``count`` + 1 round values from ``low`` to ``high``."""
     fits = (
@@ -461,7 +456,7 @@ def race(lanes: Sequence[Lane], unit: str, bet: Bet | None = None, *, note: str 
 def time_axis(paper: Canvas, x: Callable[[float], float], most: float, y: float, unit: str) -> None:
     """An axis from 0 to ``most``, its round steps in ``unit``."""
     paper.line([x(0), x(most)], [y, y], "line")
-    for value in ticks_to(most):
+    for value in ticks_between(0, most):
         paper.text(x(value), y + 12, f"{value:g} {unit}" if value else "0", "soft", 12, "center")
 
 

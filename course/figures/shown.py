@@ -24,6 +24,7 @@ LONGEST_TABLE, MOST_ROWS = 60, 12
 CELL_SAMPLES = 3
 DIGITS, ALL_DIGITS = 5, 9
 """Digits of a number in the table; and of float32 that tell any two apart."""
+SENTENCE = re.compile(r"(?<=\.)(?= )|(?<=。)")
 RANGE = re.compile(r"\(?[\d.,]+–[\d.,]+\)?")
 """Two numbers that a narrow column keeps together."""
 
@@ -102,7 +103,9 @@ def html_of(block: Block) -> str:
 
 def body(block: Block, most: int = LONGEST_TABLE) -> str:
     """The parts of a block, without frame and style. most: rows of a table of numbers."""
-    head = f'<h3 class="tbr-head">{sentences(block.headline)}</h3>' if block.headline else ""
+    said = [one.strip() for one in SENTENCE.split(block.headline) if one.strip()]
+    head = " ".join(f"<span>{inline(one)}</span>" for one in said)  # a line is broken between sentences first
+    head = head and f'<h3 class="tbr-head">{head}</h3>'
     step = f'<p class="tbr-next">{inline(block.step)}</p>' if block.step else ""
     small = f'<p class="tbr-small">{inline(block.small)}</p>' if block.small else ""
     folds = "".join(_fold(fold, most) for fold in block.folds)
@@ -115,12 +118,6 @@ def body(block: Block, most: int = LONGEST_TABLE) -> str:
         return head + rest
     mine = f"<em>{t('🎲 your bet', '🎲 你押过')}</em>" if any(bet.mine for bet in block.bets) else ""
     return f'<details class="tbr-more"><summary>{head}{mine}</summary>{rest}</details>'
-
-
-def sentences(text: str) -> str:
-    """A headline; where it has two sentences, a line is broken between them first."""
-    parts = [part for part in text.replace(". ", ".\0 ").replace("。", "。\0").split("\0") if part.strip()]
-    return "".join(f"<span>{inline(part.strip())}</span> " for part in parts).strip()
 
 
 def bet_html(bet: Betted) -> str:

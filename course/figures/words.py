@@ -69,11 +69,7 @@ def fold(ratio: float, en: str, zh: str, whole: bool = False) -> Text:
 
 def time_words(seconds: float) -> str:
     """6.1 ms, 0.12 s, 2.3 s: never a power of ten."""
-    for unit, factor in ((" µs", 1e6), (" ms", 1e3)):
+    for unit, factor in (("µs", 1e6), ("ms", 1e3), ("s", 1)):
         if seconds * factor < 99.5:
-            return f"{_two(seconds * factor)}{unit}"
-    return f"{_two(seconds)} s" if seconds < 99.5 else f"{seconds / 60:.0f} min"
-
-
-def _two(value: float) -> str:
-    return f"{float(f'{value:.2g}'):g}"
+            return f"{float(f'{seconds * factor:.2g}'):g} {unit}"
+    return f"{seconds / 60:.0f} min"

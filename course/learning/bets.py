@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from course.core.i18n import Text, both, pick
-from course.core.verdict import Verdict
+from course.core.verdict import Verdict, not_attempted
 from course.learning.entry import Entry
 from course.learning.log import AnswerLog
-from course.learning.marking import Response, mark_bet, response_of
+from course.learning.marking import mark_bet, response_of
 from course.questions.bank import Bank
 from course.questions.items import Item
 
@@ -59,7 +59,7 @@ def settle(item: Item, winner: str | None, log: AnswerLog, record: str | None = 
         raise ValueError(f"{item.id} has no option {winner!r}; the experiment must name one of its options or None")
     options, entries = () if winner is None else (winner,), log.entries()
     bet = bet_of(item, entries)
-    verdict = mark_bet(item, response_of(bet) if bet else Response(), winner)
+    verdict = mark_bet(item, response_of(bet), winner) if bet else not_attempted(max_points=item.points)
     last = [entry for entry in entries if entry.item == item.id and entry.event == "settled"][-1:]
     if not last or (last[0].options, last[0].verdict) != (options, verdict.state):
         more = {"verdict": verdict.state, "points": verdict.points, "lesson": item.lesson, "record": record}

@@ -19,6 +19,8 @@ EVENTS = ("answer", "bet", "settled", "check", "hint", "solution", "observe", "f
 LONGEST_REASON = 300
 LATEST = datetime(8999, 12, 31, tzinfo=timezone.utc)  # lines from the year 9000 on are read as damaged
 _REQUIRED = ("id", "time", "event", "item")
+_TEXTS, _NUMBERS = ("verdict", "lesson", "record", "because", "variant"), ("number", "points")
+"""Fields that an entry may have; a value of another kind, or a number that is not finite, counts as none."""
 
 
 @dataclass(frozen=True)
@@ -122,37 +124,14 @@ def _entry(data: Any) -> Entry | None:
         time = stamp(datetime.fromisoformat(time.replace("Z", "+00:00")))
     if time > "9":
         raise ValueError("a time after the year 9000")
-    get = data.get
-    return Entry(
-        data["id"],
-        time,
-        data["event"],
-        data["item"],
-        tuple(map(str, options)),
-        _real(get("number")),
-        _level(get("confidence")),
-        _string(get("verdict")),
-        _real(get("points")),
-        _string(get("lesson")),
-        str(get("version", "")),
-        _string(get("record")),
-        _string(get("because")),
-        _string(get("variant")),
-    )
-
-
-def _level(value: Any) -> int | None:
-    """A confidence, 1 to 3; None for anything else."""
-    return value if type(value) is int and 1 <= value <= 3 else None
-
-
-def _real(value: Any) -> Any:
-    """The value if it is a finite number (not a truth value), else None."""
-    return value if type(value) in (int, float) and value - value == 0 else None
-
-
-def _string(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
+    told = {name: data[name] for name in _TEXTS if isinstance(data.get(name), str)}
+    counted = {
+        name: data[name] for name in _NUMBERS if type(data.get(name)) in (int, float) and data[name] - data[name] == 0
+    }
+    level, version = data.get("confidence"), str(data.get("version", ""))
+    sure = level if type(level) is int and 1 <= level <= 3 else None
+    fixed = data["id"], time, data["event"], data["item"], tuple(map(str, options))
+    return Entry(*fixed, confidence=sure, version=version, **told, **counted)
 
 
 def parse(data: bytes) -> tuple[dict[str, Entry], dict[str, bytes], list[bytes]]:

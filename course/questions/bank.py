@@ -21,11 +21,6 @@ FILES = ("items", "checkpoint", "interview")
 """The question files of a lesson, without their ending."""
 
 
-def _name(path: Path) -> str:
-    """The name of a file for messages: with its lesson's folder."""
-    return f"{path.parent.name}/{path.name}"
-
-
 def read_yaml(path: Path) -> Any:
     """The content of a YAML file. Raises BankError with the line of the fault."""
     import yaml
@@ -36,9 +31,13 @@ def read_yaml(path: Path) -> Any:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         what = getattr(error, "problem", None) or "not YAML"
-        raise BankError(f"{_name(path)}{line}: {what}. Check indentation, quotes and colons there.") from None
+        raise BankError(
+            f"{'/'.join(path.parts[-2:])}{line}: {what}. Check indentation, quotes and colons there."
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise BankError(f"{_name(path)}: cannot be read ({error}). Restore the file from the course.") from None
+        raise BankError(
+            f"{'/'.join(path.parts[-2:])}: cannot be read ({error}). Restore the file from the course."
+        ) from None
 
 
 @lru_cache(maxsize=256)
@@ -46,7 +45,7 @@ def _read_items(path: Path, stamp: int, check: bool) -> tuple[tuple[Item, ...], 
     """(items, faults) of one file. stamp: its modification time (ns), so that an edited file is read again. check: whether each
     entry is held against the schema.
     """
-    raw, name = read_yaml(path), _name(path)
+    raw, name = read_yaml(path), "/".join(path.parts[-2:])
     if raw is not None and not isinstance(raw, list):
         return (), (f"{name}: must be a list of items, each starting with `- id:`.",)
     items, faults, seen = [], [], set()

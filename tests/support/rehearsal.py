@@ -21,8 +21,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.abc
-import importlib.machinery
 import json
 import mmap
 import multiprocessing
@@ -372,53 +370,18 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
     return queue
 
 
-# --- planted bugs --------------------------------------------------------------------------------------------
-
-
-class Plants(importlib.abc.MetaPathFinder):
-    """Plants a bug in a module when it is imported: module -> [old, new] source."""
-
-    def __init__(self, plants: dict[str, list[str]]) -> None:
-        self.plants = plants
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name not in self.plants:
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path)
-        spec.loader = Planted(name, spec.origin, *self.plants[name])
-        return spec
-
-
-class Planted(importlib.machinery.SourceFileLoader):
-    """A module with one piece of its source replaced."""
-
-    def __init__(self, name: str, path: str, old: str, new: str) -> None:
-        super().__init__(name, path)
-        self.old, self.new = old, new
-
-    def get_code(self, name: str) -> Any:
-        source = Path(self.path).read_text(encoding="utf-8")
-        if self.old not in source:
-            raise ValueError(f"{name} has no {self.old!r}: plant another bug")
-        return compile(source.replace(self.old, self.new), self.path, "exec")
-
-
 # --- a rehearsal ---------------------------------------------------------------------------------------------
 
 
 def rehearse(
-    kind: str,
-    seconds: dict[str, float],
-    sizes: dict[str, dict[str, Any]] | None = None,
-    plant: dict[str, list[str]] | None = None,
-    op_s: float = 0.005,
+    kind: str, seconds: dict[str, float], sizes: dict[str, dict[str, Any]] | None = None, op_s: float = 0.005
 ) -> dict[str, dict[str, Any]]:
     """What came of the experiments, run one after the other in a process with the stand-in: rows, sentence, picture, bets.
 
-    seconds: experiment -> its budget. sizes: experiment -> keyword arguments of its function. plant: module -> [old, new] source.
+    seconds: experiment -> its budget. sizes: experiment -> keyword arguments of its function.
     """
     stage, said = _stage(kind)
-    order = {"seconds": seconds, "sizes": sizes or {}, "plant": plant or {}, "op_s": op_s, "env": dict(os.environ)}
+    order = {"seconds": seconds, "sizes": sizes or {}, "op_s": op_s, "env": dict(os.environ)}
     stage.stdin.write(json.dumps(order) + "\n")
     stage.stdin.flush()
     answer = stage.stdout.readline()
@@ -477,14 +440,14 @@ def _rehearsed(queue: Queue, order: dict[str, Any]) -> dict[str, Any]:
         if isinstance(message, dict):
             actor.join()
             return message
-        here.send(_forked(*message, order["plant"]))
+        here.send(_forked(*message))
 
 
-def _forked(target: str, arguments: list[Any], env: dict[str, str], timeout: float, plant: Any) -> dict[str, Any]:
+def _forked(target: str, arguments: list[Any], env: dict[str, str], timeout: float) -> dict[str, Any]:
     """What a new process answers to one request, in a fork, with what it printed."""
     with tempfile.TemporaryDirectory() as folder:
         answer, out = Path(folder, "answer"), Path(folder, "out")
-        child = FORK.Process(target=_run, args=(plant, target, arguments, env, answer, out))
+        child = FORK.Process(target=_run, args=(target, arguments, env, answer, out))
         child.start()
         child.join(min(timeout, 600))
         if child.is_alive():
@@ -494,10 +457,9 @@ def _forked(target: str, arguments: list[Any], env: dict[str, str], timeout: flo
         return found | {"printed": out.read_text("utf-8") if out.exists() else ""}
 
 
-def _run(plant: Any, target: str, arguments: list[Any], env: dict[str, str], answer: Path, out: Path) -> None:
+def _run(target: str, arguments: list[Any], env: dict[str, str], answer: Path, out: Path) -> None:
     from course.core import new_process
 
-    sys.meta_path.insert(0, Plants(plant))
     os.environ.clear()
     os.environ.update(env)
     os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT), 1)
@@ -512,7 +474,6 @@ def _act(queue: Queue, order: dict[str, Any], pipe: Any) -> None:
     """The rehearsal itself: the experiments in turn."""
     os.dup2(2, 1)
     os.environ.update(order["env"])
-    sys.meta_path.insert(0, Plants(order["plant"]))
     from course.core.new_process import environment_with
     from course.experiment import new_process
 

@@ -44,7 +44,6 @@ def test_the_file_holds_no_figure():
         ({"machine": "toaster"}, "no machine"),
         ({"recording": "07-nothing"}, "no recording"),
         ({"row": {"operation": "dance"}}, "nothing measured fits"),
-        ({"report": "00-nobody"}, "no report"),
     ],
 )
 def test_a_cell_without_its_source_gets_a_sentence(changed, said):
@@ -55,10 +54,11 @@ def test_a_cell_without_its_source_gets_a_sentence(changed, said):
 
 
 def test_groups_inverses_and_figures_are_put_into_ratios():
-    rows = [{"side": "a", "ms": [9, 2, 2]}, {"side": "b", "ms": "4"}, {"side": "c", "value": 5}]
+    rows = [{"side": "a", "ms": [9, 2, 2]}, {"side": "b", "ms": "4"}]
     assert machines._ratio({"value": "ms", "with": {"side": "a"}, "without": {"side": "b"}}, rows)[0] == 0.5
     assert (
         machines._ratio({"value": "ms", "with": {"side": "a"}, "without": {"side": "b"}, "inverse": True}, rows)[0] == 2
     )
-    assert machines._ratio({"times": {"side": "c"}}, rows)[0] == 0.2
+    assert machines._published({"times": 5})[0] == 0.2
+    assert machines._published({"with": 2, "without": 4, "inverse": True})[0] == 2
     assert machines._ratio({"row": {}, "inverse": True}, [{"ratio": 2, "low": 1, "high": 4}]) == (0.5, 0.25, 1)

@@ -51,11 +51,6 @@ def test_rows_stand_with_their_lesson_and_name_bets_that_exist():
         assert {bet[:2] for bet in named} <= {number} and named <= set(BETS)
 
 
-@pytest.mark.parametrize("bet", sorted(BETS))
-def test_an_empty_record_settles_nothing(bet):
-    assert settled(bet, []) is None
-
-
 @pytest.mark.parametrize("bet", sorted(FURTHER))
 def test_further_rows_settle_it_on_what_they_say_or_leave_it_open(bet):
     for rows, outcome in FURTHER[bet]:

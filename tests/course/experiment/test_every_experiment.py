@@ -17,7 +17,7 @@ from course.core.machine import can
 from course.core.records import LESSONS, load
 from course.experiment import base
 from course.experiment.reading import OPEN
-from course.experiment.result import block, outcome
+from course.experiment.result import outcome
 from tests.course.experiment.test_bet_rows import BETS, FURTHER, MODULES, ROWS
 from tests.lessons.live import check_picture, check_sentence, record_of
 
@@ -41,11 +41,6 @@ def examples(name):
 
 def undecided(bet):
     return [rows for rows, outcome in FURTHER.get(bet, []) if rows and outcome is None]
-
-
-@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
-def test_invented_rows_exist_for_it(name):
-    assert examples(name), f"{name}: add rows to ROWS or SHOWN of tests/lessons/l{EXPERIMENTS[name].lesson}/rows.py"
 
 
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))
@@ -88,16 +83,6 @@ def test_rows_left_out_for_want_of_an_interval_harm_nothing(name):
             found = replace(record_of(name, [row for row in rows if row not in missing]), complete=False)
             EXPERIMENTS[name].settles(found)
             check_sentence(found)
-
-
-@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
-def test_a_run_cut_short_is_shown(name):
-    """Its first rows alone settle or leave open, and make a block that can be displayed."""
-    rows = examples(name)[0]
-    for count in sorted({1, len(rows) // 2} - {0}):
-        found = replace(record_of(name, rows[:count]), complete=False)
-        EXPERIMENTS[name].settles(found)
-        assert block(found, EXPERIMENTS[name])._repr_html_()
 
 
 LIST_S = 6

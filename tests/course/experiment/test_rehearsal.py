@@ -13,7 +13,7 @@ import pytest
 
 from course.experiment import base
 from tests.course.experiment.test_bet_rows import BETS
-from tests.support.rehearsal import FIRST, rehearse
+from tests.support.rehearsal import rehearse
 
 pytestmark = pytest.mark.slow
 
@@ -126,56 +126,3 @@ def test_an_experiment_keeps_to_its_budget_on_a_slow_device(name, op_s, cut):
     assert "error" not in found, found["error"]
     assert found["waited_s"] < 2 * budget_s
     assert not (cut and found["complete"])
-
-
-# --- three bugs, planted --------------------------------------------------------------------------------------
-
-
-def test_a_wrong_name_is_caught():
-    plant = {
-        "course.lessons.l05_cudnn_benchmark.probes": [
-            "torch.cuda.max_memory_reserved()",
-            "torch.cuda.max_memory_reservd()",
-        ]
-    }
-    found = rehearse("cuda", {"05-sizes-cuda": 25}, SIZES, plant, op_s=OP_S)["05-sizes-cuda"]
-    assert "max_memory_reservd" in found["error"]
-
-
-def test_a_missing_fence_is_caught():
-    plant = {
-        "course.lessons.l05_cudnn_benchmark.probes": [
-            "            layer(images[batch, size])\n            wait()\n",
-            "            layer(images[batch, size])\n",
-        ]
-    }
-    found = rehearse("cuda", {"05-sizes-cuda": 25}, SIZES, plant, op_s=OP_S)["05-sizes-cuda"]
-    assert "error" not in found and unfenced("05-sizes-cuda", found["rows"])
-
-
-def test_a_wrong_argument_to_a_new_process_is_caught():
-    plant = {
-        "course.lessons.l05_cudnn_benchmark.experiments_cuda": [
-            'PROBES, "conv_visits", visits, budget',
-            'PROBES, "conv_visits", budget',
-        ]
-    }
-    found = rehearse("cuda", {"05-sizes-cuda": 25}, SIZES, plant, op_s=OP_S)["05-sizes-cuda"]
-    assert "'float' object is not iterable" in found["error"]
-
-
-def test_a_tensor_left_on_the_cpu_is_caught():
-    plant = {
-        "course.lessons.l07_precision.probes_cuda": [
-            "torch.randn(64, 64, 3, 3, device=where)",
-            "torch.randn(64, 64, 3, 3)",
-        ]
-    }
-    found = rehearse("cuda", {"07-speed-cuda": 20}, SIZES, plant, op_s=OP_S)["07-speed-cuda"]
-    assert "same device" in found["error"]
-
-
-def test_the_stand_in_is_not_in_this_process():
-    import torch
-
-    assert FIRST and (not torch.cuda.is_available() or torch.cuda.get_device_name() != "Stand-in")

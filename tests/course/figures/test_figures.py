@@ -152,17 +152,6 @@ def test_a_font_installed_after_matplotlib_made_its_list_is_found(monkeypatch):
     style_module.cjk_font.cache_clear()
 
 
-def test_a_font_that_was_removed_after_matplotlib_made_its_list_does_not_count(monkeypatch):
-    from matplotlib import font_manager
-
-    gone = font_manager.FontEntry(fname="/nowhere/cjk.ttc", name=style_module.CJK_FONTS[0])
-    monkeypatch.setattr(font_manager.fontManager, "ttflist", [gone])
-    monkeypatch.setattr(font_manager, "findSystemFonts", list)
-    style_module.cjk_font.cache_clear()
-    assert style_module.cjk_font() is None
-    style_module.cjk_font.cache_clear()
-
-
 def test_no_missing_glyphs_in_either_language():
     for code in ("en", "zh"):
         set_language(code)
@@ -313,13 +302,6 @@ def test_a_table_that_is_too_broad_for_a_phone_is_shown_there_line_by_line():
         assert 'class="many"' not in Table([["", *short], ["first", *short]]).html()
 
 
-def test_a_table_says_what_its_dots_mean():
-    from course.core.tables import SAME, Table
-
-    assert "no change" in Table([["", "b"], ["first", SAME]]).alt
-    assert "no change" not in Table([["", "b"], ["first", "c"]]).alt
-
-
 def test_a_line_that_was_bet_on_has_a_name():
     from course.core.tables import Table
 
@@ -386,9 +368,3 @@ def test_a_value_stands_beside_its_bar_and_not_behind_the_bet():
     boxes = [(float(x), float(w)) for x, w in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)]
     bar = sum(boxes[1])
     assert bar < dict(words_in(drawn))["9 %"][0] < bar + 20
-
-
-def test_the_words_of_a_range_are_not_crossed_by_the_middle_line():
-    drawn = ratio_rows([Ratio("a", 0.97, 0.9, 1.3), Ratio("b", 0.5, 0.49, 0.51)], ("left", "right")).svg(BROAD)
-    begin, end, _ = dict(words_in(drawn))["likely range"]
-    assert not begin < middle_of(drawn) < end

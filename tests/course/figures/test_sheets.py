@@ -12,6 +12,7 @@ from course.core.look import COLOURS
 from course.figures.curves import cost_curve, trend
 from course.figures.kinds import LEAST_ROUNDS, Bar, Bet, Lane, Ratio, Share, bars, race, ratio_rows, share_grid
 from course.figures.lanes import Scene, Span, timed_lanes
+from course.figures.panels import Panel, panels
 from course.figures.svg import BROAD, PHONE, SLIM, wide
 from course.figures.timeline import timeline_plot
 from course.figures.timing import paired_plot, samples_plot
@@ -67,6 +68,12 @@ KINDS = {
     "trend": (
         lambda bet: trend([1, 10, 100], {"a": [1, 2, 3], "b": [3, None, 1]}, "Alt.", bet),
         [Bet("x", span=(1, 2))],
+    ),
+    "panels": (
+        lambda bet: panels(
+            [Panel("One", ["+told", "-quiet", "plain"], "a foot"), Panel("Two", ["a longer line"])], "Alt.", ["then"]
+        ),
+        [],
     ),
     "timed_lanes": (lambda bet: timed_lanes(SCENES, "ms"), []),
     "paired_plot": (lambda bet: paired_plot(PAIRS, "b is slower.").picture, []),
