@@ -7,14 +7,12 @@ ids that do not exist, words left over from the template and, if asked for, the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from course.core.catalog import BY_ID
 from course.core.suggest import did_you_mean
@@ -26,11 +24,13 @@ from course.questions.variant_lint import SEEDS, lint_variants
 from course.questions.variants import alternatives
 from course.questions.verify import run_verify
 from grader.authoring.ids import known_ids
-from grader.authoring.yaml_lines import Lines, way_of
+from grader.authoring.yaml_lines import Lines, rows_with, way_of
 from grader.project import Project
 from grader.project.beliefs import known_beliefs
 
 TEMPLATE = Path(__file__).with_name("question_template.yaml")
+YOURS = ("CHANGE ME", "请改写", "change-me")
+"""What stands in a template for the words of its author."""
 OF_KEYS = re.compile(
     r"\b(why|trap|traps|misconceptions?\.yaml|misconception|value|accepts|right options?|number)\b|in \d+% of all pairs"
 )
@@ -85,6 +85,10 @@ def check(project: Project, files: Files, run: bool = False, seeds: int = SEEDS)
         for one in alternatives(entry):
             item = parse_item(one, files.items.name, files.keys is not None)
             sound.append(item if keys is None else _with_key(made, at, at_keys, item, keys) or item)
+    for where in filter(None, (at, at_keys)):
+        if rows := rows_with(where.path, YOURS):
+            said = f"line {', '.join(map(str, rows))}: still the template's words; write your own."
+            made.found.append(Finding("template-words", f"{where.path}:{rows[0]}: {said}"))
     for item in sound:
         _one(made, project, at, at_keys, item, (keys or {}).get(item.key), run, seeds)
     for identity in sorted(set(keys or ()) - {item.key for item in sound}) if len(sound) >= len(raw) else ():
@@ -148,7 +152,7 @@ def _one(
         other = redrawn(item, seed)
         return with_key(other, key) if key is not None else other
 
-    found = _left(at, item)
+    found: list[Finding] = []
     if item.experiment and item.experiment not in known["experiment"]:
         hint = did_you_mean(item.experiment, known["experiment"])
         found.append(
@@ -163,7 +167,7 @@ def _one(
     for finding in found:
         if finding.rule == "one-language" and made.files.one_language:
             continue
-        in_keys = at_keys is not None and OF_KEYS.search(finding.text) and finding.rule != "template-words"
+        in_keys = at_keys is not None and OF_KEYS.search(finding.text)
         way = way_of(finding.text)
         if in_keys and way[:1] == ["options"]:
             way = ["misconception" if finding.rule == "unknown-misconception" else "why", *way[1:]]
@@ -182,33 +186,6 @@ def _one(
 @cache
 def _known(project: Project) -> dict[str, set[str]]:
     return known_ids(project)
-
-
-@cache
-def _template_texts() -> frozenset[str]:
-    return frozenset(_texts(yaml.safe_load(TEMPLATE.read_text(encoding="utf-8"))))
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """The sentences of a question: texts with a space or a Chinese full stop in them."""
-    if isinstance(value, str) and re.search(r"\w \w|[。？]", value):
-        yield value
-    elif isinstance(value, (list, Mapping)):
-        for one in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(one)
-
-
-def _left(at: Lines, item: Item) -> list[Finding]:
-    """One finding where something of the template still stands in a question, with its lines."""
-    texts = [item.stem, item.source, *(part for one in item.options for part in (one.text, one.why))]
-    if item.number:
-        texts += [item.number.why, *(trap.why for trap in item.number.traps)]
-    left = {one for one in _texts(texts) if one in _template_texts()} | ({item.id} if "change-me" in item.id else set())
-    lines = at.with_any(left)
-    if not lines:
-        return []
-    where = ", ".join(map(str, lines))
-    return [Finding("template-words", f"{item.id}: line {where}: still the template's words; write your own.")]
 
 
 def files_of(project: Project, path: Path | None = None) -> list[Files]:

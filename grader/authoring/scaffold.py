@@ -7,13 +7,13 @@ from pathlib import Path
 
 from course.questions.variant_lint import SEEDS
 from grader.authoring.lint import lint
+from grader.authoring.question_check import YOURS
+from grader.authoring.yaml_lines import rows_with
 from grader.project import LANGUAGES, Project, ProjectError
 
 NAME = re.compile(r"\d\d_[a-z0-9_]+")
 TEMPLATE = Path(__file__).with_name("own_checkpoint")
 """The files of the first version, in both languages; NN stands for the digits that begin the ids."""
-YOURS = ("CHANGE ME", "请改写")
-"""What begins a text that an instructor has to write anew."""
 CELL = r'\n\+\+\+ \{"lang": "LANGUAGE".*?(?=\n\+\+\+ |\n```|\Z)'
 BOTH = re.compile(r'\{en: ("[^"]*"), zh: ("[^"]*")\}')
 
@@ -40,10 +40,9 @@ def left_over(project: Project, name: str) -> list[str]:
     """A sentence for each file of an own checkpoint in which texts of the first version are left."""
     folder, said = project.own_folder(name), []
     for path in (folder / file.name for file in TEMPLATE.glob("*.*")) if folder else ():
-        rows = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        found = [str(number) for number, row in enumerate(rows, 1) if any(word in row for word in YOURS)]
-        if found:
-            said.append(f"STILL THE TEMPLATE'S WORDS: {path}, line {', '.join(found)}; students would read them")
+        if found := rows_with(path, YOURS):
+            lines = ", ".join(map(str, found))
+            said.append(f"STILL THE TEMPLATE'S WORDS: {path}, line {lines}; students would read them")
     return sorted(said)
 
 

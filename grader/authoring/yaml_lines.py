@@ -16,8 +16,8 @@ class Lines:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._text = path.read_text(encoding="utf-8") if path.exists() else ""
-        self._root = yaml.compose(self._text, Loader=LOADER)
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        self._root = yaml.compose(text, Loader=LOADER)
 
     def of(self, identity: str, way: Sequence[str] = ()) -> int:
         """The line of a field. identity: the id of the entry; way: the fields below it, entries of lists by id or number. Where a
@@ -31,10 +31,11 @@ class Lines:
             line = deeper
         return line
 
-    def with_any(self, texts: Iterable[str]) -> list[int]:
-        """The lines that contain one of the texts."""
-        wanted = list(texts)
-        return [number for number, row in enumerate(self._text.splitlines(), 1) if any(one in row for one in wanted)]
+
+def rows_with(path: Path, texts: Iterable[str]) -> list[int]:
+    """The numbers of the lines of a file that contain one of the texts; none without a file."""
+    wanted, rows = list(texts), path.read_text(encoding="utf-8").splitlines() if path.exists() else ()
+    return [number for number, row in enumerate(rows, 1) if any(one in row for one in wanted)]
 
 
 def way_of(sentence: str) -> list[str]:

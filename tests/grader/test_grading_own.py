@@ -9,7 +9,8 @@ import pytest
 
 from course.learning.sheet import MIME
 from grader.authoring.lint import lint
-from grader.authoring.scaffold import YOURS, left_over, new_checkpoint
+from grader.authoring.question_check import YOURS
+from grader.authoring.scaffold import left_over, new_checkpoint
 from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.course import Course, init

@@ -123,8 +123,8 @@ def test_a_release_that_fails_half_way_leaves_all_as_it_was(made, capsys, monkey
 @pytest.mark.parametrize(
     ("language", "said"),
     [
-        ("en", "**13 points**: four questions (2, 2, 1 and 2 points), two code tasks (3 points each)."),
-        ("zh", "**共 13 分**：四道题（2、2、1、2 分），两个编程任务（各 3 分）。"),
+        ("en", "**13 points**: 4 questions (7 points), 2 code tasks (6 points)."),
+        ("zh", "**共 13 分**：4 道题（7 分），2 个编程任务（6 分）。"),
     ],
 )
 def test_the_points_in_the_text_come_from_the_data(made, language, said):

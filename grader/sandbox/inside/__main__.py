@@ -21,37 +21,13 @@ import sys
 
 from inside import isolate, linux, shell, wire
 
-PRELOAD = (
-    "inside.probe",
-    "numpy",
-    "torch",
-    "torch.nn.functional",
-    "torch.optim",
-    "torch._dynamo",
-    "torch.utils.data",
-    "torch.utils.flop_counter",
-    "matplotlib.pyplot",
-    "matplotlib_inline.backend_inline",
-    "ipywidgets",
-    "yaml",
-    "tqdm.auto",
-    "asyncio",
-    "multiprocessing",
-    "concurrent.futures",
-    "dataclasses",
-    "statistics",
-    "course",
-    "course.questions.bank",
-    "course.learning.sheet",
-    "course.cards.cards",
-    "course.timing",
-    "course.flops",
-    "course.flags",
-    "course.core.records",
-    "course.exercises.exercise",
-    "course.figures",
-    "course.core.machine",
-)
+PRELOAD = """
+inside.probe numpy torch torch.nn.functional torch.optim torch._dynamo torch.utils.data torch.utils.flop_counter
+matplotlib.pyplot matplotlib_inline.backend_inline ipywidgets yaml tqdm.auto asyncio multiprocessing
+concurrent.futures dataclasses statistics course course.questions.bank course.learning.sheet course.cards.cards
+course.timing course.flops course.flags course.core.records course.exercises.exercise course.figures
+course.core.machine
+""".split()
 
 
 def preload() -> list[str]:
