@@ -22,7 +22,7 @@ def of_questions(project: Project, lesson: str) -> str:
         project.checkpoint_items(lesson),
         project.keys(lesson),
         project.task_module(lesson),
-        project.task_module(lesson).with_name("tasks.yaml"),
+        *(project.task_module(lesson).with_name(f"{name}.yaml") for name in ("tasks", "report")),
     )
     return _hash(path.read_bytes() if path.exists() else b"" for path in files)
 

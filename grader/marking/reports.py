@@ -12,6 +12,7 @@ from typing import Any
 from course.core.i18n import Text, both
 from course.core.verdict import Verdict, correct, incorrect, not_attempted, partly
 from course.timing.stats import median_interval
+from grader.marking.said import say
 
 LEAST_SAMPLES = 6
 """Fewer samples carry no 95 % interval for a median."""
@@ -21,8 +22,8 @@ be a tenth as wide, where other programs disturb most rounds."""
 SLACK, STRICT = 3e-3, 1e-3
 """What an honest interval may add to the samples, as a share: rounding, and what `compare` adds on either side. And the error of
 the interval of their median that it has to touch."""
-PAIRED = both("pairs", "成对读数")
-CLAIMED = both("claim", "结论")
+PAIRED = say("report.pairs")
+CLAIMED = say("report.claim")
 
 Mark = tuple[float, Text | None]  # the share of one point, and what is missing (None: nothing)
 
@@ -33,11 +34,9 @@ def judged(
     """The verdict: a point for each criterion, and for each what is missing. report: plain data."""
     top = float(len(criteria))
     if not isinstance(report, dict):
-        return incorrect(
-            both("`report` should be a dictionary.", "`report` 应当是字典。"), max_points=top, reason="no-dictionary"
-        )
+        return incorrect(say("report.no-dictionary"), max_points=top, reason="no-dictionary")
     if all(empty(report.get(name)) for name in fields):
-        return not_attempted(both("The report is still empty.", "报告还是空的。"), max_points=top)
+        return not_attempted(say("report.empty"), max_points=top)
     marks = {name: judge(report) for name, judge in criteria.items()}
     parts = {name: share for name, (share, _) in marks.items()}
     reasons = [reason for _, reason in marks.values() if reason]
@@ -57,14 +56,14 @@ def paired(report: Mapping[str, Any], names: Sequence[str], *more: Callable[[Map
 def threads_fault(report: Mapping[str, Any]) -> Text | None:
     """What is wrong with the number of threads; None if nothing."""
     if number(report.get("threads"), 1) is None:
-        return both("`threads` is missing; it is part of every result.", "缺少 `threads`；它是每个结果的一部分。")
+        return say("report.threads")
     return None
 
 
 def shape_fault(report: Mapping[str, Any]) -> Text | None:
     """What is wrong with the sizes of the input; None if nothing."""
     if not numbers(report.get("shape"), 1):
-        return both("`shape` should be a list of sizes.", "`shape` 应是由尺寸组成的列表。")
+        return say("report.shape")
     return None
 
 
@@ -72,7 +71,7 @@ def mark(fault: Text | None, criterion: Text) -> Mark:
     """The mark for one criterion: full where ``fault`` is None, else none with the criterion and the fault in words."""
     if fault is None:
         return 1.0, None
-    return 0.0, both(f"{criterion['en']}: {fault['en']}", f"{criterion['zh']}：{fault['zh']}")
+    return 0.0, say("report.part", criterion=criterion, fault=fault)
 
 
 def empty(value: Any) -> bool:
@@ -113,24 +112,18 @@ def samples_fault(report: Mapping[str, Any], names: Sequence[str], least: float)
     """The fault in the lists of samples under ``names``, which must have the same length; None if there is none."""
     for name in names:
         if empty(report.get(name)):
-            return both(f"`{name}` is missing.", f"缺少 `{name}`。")
+            return say("report.missing", name=name)
         if not numbers(report[name], least):
-            return both(f"`{name}` should be a list of numbers above 0.", f"`{name}` 应是由大于 0 的数组成的列表。")
+            return say("report.not-numbers", name=name)
     lengths = [len(report[name]) for name in names]
     if len(set(lengths)) > 1:
         told = both(
             " and ".join(f"{length} in `{name}`" for name, length in zip(names, lengths, strict=True)),
             "，".join(f"`{name}` 有 {length} 个" for name, length in zip(names, lengths, strict=True)),
         )
-        return both(
-            f"The lists belong together pair by pair, but there are {told['en']}.",
-            f"两个列表应一一配对，但{told['zh']}。",
-        )
+        return say("report.several", told=told)
     if lengths[0] < LEAST_SAMPLES:
-        return both(
-            f"At least {LEAST_SAMPLES} are needed, there are {lengths[0]}: fewer carry no 95 % interval.",
-            f"至少需要 {LEAST_SAMPLES} 个，现在只有 {lengths[0]} 个：再少就给不出 95% 区间。",
-        )
+        return say("report.few", least_samples=LEAST_SAMPLES, count=lengths[0])
     return None
 
 
@@ -144,26 +137,17 @@ def interval_fault(report: Mapping[str, Any], samples: Sequence[float], what: Te
     low, high = number(report.get("low")), number(report.get("high"))
     for name, end in (("low", low), ("high", high)):
         if end is None:
-            return both(f"`{name}` should be a number.", f"`{name}` 应是一个数。")
+            return say("report.not-a-number", name=name)
     if low > high:
-        return both("`low` is above `high`.", "`low` 大于 `high`。")
+        return say("report.turned")
     middle, again, sure = median(samples), median_interval(samples), median_interval(samples, STRICT)
     slack = SLACK * abs(middle)
     if low - slack > sure.high or high + slack < sure.low:
-        return both(
-            f"The interval lies beside the median of {what['en']}, {middle:.4g}.",
-            f"区间偏离了{what['zh']}的中位数 {middle:.4g}。",
-        )
+        return say("report.beside", what=what, middle=middle)
     if low < min(samples) - slack or high > max(samples) + slack:
-        return both(
-            f"The interval reaches beyond every value of {what['en']}: it was not computed from them.",
-            f"区间超出了{what['zh']}的所有值：它不是由这些数算出来的。",
-        )
+        return say("report.beyond", what=what)
     if high - low < NARROWEST * (again.high - again.low):
-        return both(
-            f"The interval is far narrower than {what['en']} allow: they give about {again.low:.4g} to {again.high:.4g}.",
-            f"区间比{what['zh']}所能支持的窄得多：由它们算出约为 {again.low:.4g} 到 {again.high:.4g}。",
-        )
+        return say("report.narrow", what=what, low=again.low, high=again.high)
     return None
 
 
@@ -182,7 +166,7 @@ def claim(
     "undecided" is right for every interval.
     """
     if samples_fault(report, pairs, 1e-12):
-        return 0.0, both("claim: without the pairs nothing can be held against it.", "结论：没有成对读数，就无从核对。")
+        return 0.0, say("report.nothing-to-claim")
     samples = [one / other for one, other in zip(*(report[name] for name in pairs), strict=True)]
     if fault := interval_fault(report, samples, ratios):
         return mark(fault, CLAIMED)
@@ -190,7 +174,4 @@ def claim(
     fits = {below: high < 1, above: low > 1, "undecided": low <= 1 <= high or nothing_differs}
     if fits.get(words(report.get("claim"))):
         return 1.0, None
-    return 0.0, both(
-        f"claim: `{below}` needs the whole interval below 1, `{above}` above, `undecided` holds 1.",
-        f"结论：`{below}` 要求区间整个小于 1，`{above}` 要求整个大于 1，`undecided` 则包含 1。",
-    )
+    return 0.0, say("report.other-claim", below=below, above=above)

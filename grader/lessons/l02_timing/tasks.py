@@ -9,7 +9,10 @@ from course.core.i18n import both
 from course.timing.stats import drift
 from grader.marking import reports
 from grader.marking.reports import Mark
+from grader.marking.said import beside
 from grader.project.task import Case, Task, parts_beside
+
+say = beside(__file__)
 
 # --- 02-t-interval ----------------------------------------------------------------------------------------
 
@@ -82,76 +85,51 @@ FIELDS = ("device", "threads", "warmup_calls", "fence", "ratios", "low", "high",
 LEAST_WARMUP, LEAST_ROUNDS = 3, 10
 WIDEST_GATE = 0.2
 TOO_SMALL = 0.005  # `compare` names no winner so near to 1, so neither need a report
-RATIOS = both("your ratios", "你的比值")
+RATIOS = say("ratios")
 
 
 def judge_report(report: Any) -> reports.Verdict:
     """A point each for warm-up, fence, repeats with an interval, and an honest claim. None for speed."""
     return reports.judged(
-        report,
-        FIELDS,
-        {"warm": _warm, "fence": _fence, "repeat": _repeat, "claim": _claim},
-        both("Warm-up, fence, repeats and claim hold together.", "预热、栅栏、重复和结论都站得住。"),
+        report, FIELDS, {"warm": _warm, "fence": _fence, "repeat": _repeat, "claim": _claim}, say("praise")
     )
 
 
 def _warm(report: dict) -> Mark:
     if reports.number(report.get("warmup_calls"), LEAST_WARMUP) is not None:
         return 1.0, None
-    return 0.0, both(
-        f"warm: `warmup_calls` should be a number, {LEAST_WARMUP} or more; first calls pay for preparation.",
-        f"预热：`warmup_calls` 应为不小于 {LEAST_WARMUP} 的数；第一次调用要为准备工作付费。",
-    )
+    return 0.0, say("warm", least_warmup=LEAST_WARMUP)
 
 
 def _fence(report: dict) -> Mark:
     device, fence = reports.words(report.get("device")), reports.words(report.get("fence"))
     if not device or device == "none":
-        return 0.0, both(
-            "fence: without `device` nobody can tell which fence is right.",
-            "栅栏：没有写 `device`，无从判断该用哪种栅栏。",
-        )
+        return 0.0, say("no-device")
     if device.startswith("cpu"):
         if fence in ("none needed", "none", "synchronize"):
             return 1.0, None
-        return 0.0, both(
-            'fence: on a CPU write "none needed" (or "synchronize", which does no harm).',
-            '栅栏：在 CPU 上请写 "none needed"（写 "synchronize" 也无妨）。',
-        )
+        return 0.0, say("cpu-fence")
     if fence in ("synchronize", "events"):
         return 1.0, None
-    return 0.0, both(
-        'fence: this device works through a queue; it needs "synchronize" or "events".',
-        '栅栏：这个设备按队列工作，需要 "synchronize" 或 "events"。',
-    )
+    return 0.0, say("queue-fence")
 
 
 def _repeat(report: dict) -> Mark:
     fault = reports.samples_fault(report, ("ratios",), 1e-9)
     if fault is None and len(report["ratios"]) < LEAST_ROUNDS:
-        fault = both(
-            f"`ratios` should be {LEAST_ROUNDS} or more, one for each round.",
-            f"`ratios` 应不少于 {LEAST_ROUNDS} 个，每轮一个。",
-        )
+        fault = say("rounds", least_rounds=LEAST_ROUNDS)
     fault = fault or reports.interval_fault(report, report["ratios"], RATIOS)
-    return reports.mark(fault, both("repeat and summarise", "重复与汇总"))
+    return reports.mark(fault, say("repeat"))
 
 
 def _claim(report: dict) -> Mark:
     claim, gate = reports.words(report.get("claim")), reports.number(report.get("gate"), 1e-9)
     if claim not in CLAIMS:
-        return 0.0, both(
-            f"report: `claim` should be one of {', '.join(CLAIMS)}.", f"报告：`claim` 应为 {'、'.join(CLAIMS)} 之一。"
-        )
+        return 0.0, say("one-of", names=both(", ".join(CLAIMS), "、".join(CLAIMS)))
     if reports.number(report.get("threads"), 1) is None:
-        return 0.0, both(
-            "report: `threads` is missing; it is part of every result.", "报告：缺少 `threads`；它是每个结果的一部分。"
-        )
+        return 0.0, say("threads")
     if gate is None or gate > WIDEST_GATE or _repeat(report)[1]:
-        return 0.0, both(
-            "report: a claim rests on an interval of your ratios and on a `gate` between 0 and 0.2.",
-            "报告：结论要建立在由比值算出的区间和 0 到 0.2 之间的 `gate` 上。",
-        )
+        return 0.0, say("rests-on")
     low, high = report["low"], report["high"]
     inside, near = 1 - gate <= low and high <= 1 + gate, low <= 1 + TOO_SMALL and high >= 1 - TOO_SMALL
     supported = {"faster": high < 1, "slower": low > 1, "same": inside and near, "undecided": not inside and near}
@@ -160,13 +138,8 @@ def _claim(report: dict) -> Mark:
     if claim == "undecided":  # a reason may lie in what the interval does not hold: a drift, threads that waited
         if drift(report["ratios"], gate) or reports.words(report.get("why")) not in ("", "..."):
             return 1.0, None
-        return 0.5, both(
-            "report: the interval carries more than `undecided`; say what it shows, or in `why` what speaks against it.",
-            "报告：区间能支持的结论比 `undecided` 更多：请把它说出来，或用 `why` 写明哪里可疑。",
-        )
-    return 0.0, both(
-        f"report: the interval does not carry the claim `{claim}`.", f"报告：区间支持不了 `{claim}` 这个结论。"
-    )
+        return 0.5, say("carries-more")
+    return 0.0, say("not-carried", claim=claim)
 
 
 PARTS = parts_beside(__file__)

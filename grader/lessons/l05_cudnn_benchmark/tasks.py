@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from course.core.i18n import both
 from grader.marking import reports
 from grader.marking.reports import Mark
+from grader.marking.said import beside
 from grader.project.task import Case, Task, parts_beside
+
+say = beside(__file__)
 
 # --- 05-t-run ---------------------------------------------------------------------------------------------
 
@@ -105,17 +107,12 @@ FENCED = {
     "cuda": ("synchronize", "events"),
     "mps": ("synchronize", "events"),
 }
-RATIOS = both("first over later", "“首次除以后续”")
+RATIOS = say("ratios")
 
 
 def judge_report(report: Any) -> reports.Verdict:
     """One point each: enough pairs, a fence fit for the device, a claim fit for the interval. Never speed."""
-    return reports.judged(
-        report,
-        FIELDS,
-        {"pairs": _pairs, "fence": _fence, "claim": _claim},
-        both("Enough pairs, a fence, and a claim the interval carries.", "对数足够，有栅栏，结论也有区间支撑。"),
-    )
+    return reports.judged(report, FIELDS, {"pairs": _pairs, "fence": _fence, "claim": _claim}, say("praise"))
 
 
 def _pairs(report: dict) -> Mark:
@@ -125,16 +122,10 @@ def _pairs(report: dict) -> Mark:
 def _fence(report: dict) -> Mark:
     device = reports.words(report.get("device")).split(":")[0]
     if device not in FENCED:
-        return 0.0, both(
-            "fence: without a `device` (cpu, cuda or mps) nobody can tell which fence is right.",
-            "栅栏：没有写明 `device`（cpu、cuda 或 mps），无从判断该用哪种栅栏。",
-        )
+        return 0.0, say("no-device")
     if reports.words(report.get("fence")) in FENCED[device]:
         return 1.0, None
-    return 0.0, both(
-        "The fence does not fit the device: on a GPU the clock must wait before it is read.",
-        "栅栏与设备不符：在 GPU 上，读表之前必须等待。",
-    )
+    return 0.0, say("other-fence")
 
 
 def _claim(report: dict) -> Mark:

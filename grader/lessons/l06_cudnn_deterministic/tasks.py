@@ -6,10 +6,12 @@ import random
 import re
 from typing import Any
 
-from course.core.i18n import both
 from grader.marking import reports
 from grader.marking.reports import Mark
+from grader.marking.said import beside
 from grader.project.task import Case, Task, parts_beside
+
+say = beside(__file__)
 
 # --- 06-t-engine ------------------------------------------------------------------------------------------
 
@@ -125,15 +127,7 @@ PRINT = re.compile(r"(0x)?[0-9a-f]{6,}", re.IGNORECASE)
 
 def judge_report(report: Any) -> reports.Verdict:
     """One point each: enough repeats on both sides, what was changed and where, a claim the bits carry."""
-    return reports.judged(
-        report,
-        FIELDS,
-        {"repeats": _repeats, "told": _told, "claim": _claim},
-        both(
-            "Repeats on both sides, one named change, and a claim the bits carry.",
-            "两边都有重复，改动写明了，结论也有指纹支撑。",
-        ),
-    )
+    return reports.judged(report, FIELDS, {"repeats": _repeats, "told": _told, "claim": _claim}, say("praise"))
 
 
 def _prints(value: Any) -> list:
@@ -149,17 +143,11 @@ def _repeats(report: dict) -> Mark:
     for side in ("a", "b"):
         value = report.get(side)
         if reports.empty(value):
-            return 0.0, both(f"repeats: `{side}` is missing.", f"重复：缺少 `{side}`。")
+            return 0.0, say("missing", side=side)
         if not _prints(value):
-            return 0.0, both(
-                f"repeats: `{side}` should be a list of fingerprints, such as those that `fingerprint(...)` gives.",
-                f"重复：`{side}` 应是指纹的列表，例如 `fingerprint(...)` 给出的。",
-            )
+            return 0.0, say("fingerprints", side=side)
         if len(value) < LEAST:
-            return 0.0, both(
-                f"repeats: `{side}` has {len(value)}, at least {LEAST} are needed: one run cannot show that it repeats.",
-                f"重复：`{side}` 有 {len(value)} 个，至少要 {LEAST} 个：只跑一次，看不出能否重复。",
-            )
+            return 0.0, say("few", side=side, count=len(value), least=LEAST)
     return 1.0, None
 
 
@@ -169,26 +157,20 @@ def _told(report: dict) -> Mark:
         number = name == "threads" and reports.number(value, 1) is not None
         several = name == "threads" and bool(reports.numbers(value, 1))
         if not (number or several or reports.words(value).strip(".")):
-            return 0.0, both(f"told: `{name}` is missing.", f"交代：缺少 `{name}`。")
+            return 0.0, say("told", name=name)
     return 1.0, None
 
 
 def _claim(report: dict) -> Mark:
     a, b = _prints(report.get("a")), _prints(report.get("b"))
     if not (a and b):
-        return 0.0, both(
-            "claim: without fingerprints on both sides nothing can be compared.", "结论：两边没有指纹，就没法比较。"
-        )
+        return 0.0, say("nothing-to-compare")
     supported = "same bits" if set(a) == set(b) else "different bits"
     if len(set(a)) > 1 or len(set(b)) > 1:
         supported = "not repeatable"
     if reports.words(report.get("claim")) == supported:
         return 1.0, None
-    return 0.0, both(
-        "claim: it does not fit the fingerprints. "
-        "A side with several of them is not repeatable, and then the two sides cannot be compared.",
-        "结论：与指纹不符。某一边有多种指纹，就是不可重复，两边也就没法比较。",
-    )
+    return 0.0, say("other-claim")
 
 
 PARTS = parts_beside(__file__)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from course.core.i18n import both
 from grader.marking import reports
 from grader.marking.reports import Mark
+from grader.marking.said import beside
 from grader.project.task import Case, Task, parts_beside
+
+say = beside(__file__)
 
 # --- 07-t-spacing -----------------------------------------------------------------------------------------
 
@@ -80,48 +82,37 @@ CLAIMS = {
     "undecided": lambda low, high, limit: low <= limit <= high,
 }
 FIELDS = ("reference", "errors", "tolerance", "low", "high", "claim")
-ERRORS = both("your errors", "你的误差")
+ERRORS = say("errors")
 
 
 def judge_report(report: Any) -> reports.Verdict:
     """One point each: enough inputs, a better reference, a claim the interval carries. Never how small."""
-    return reports.judged(
-        report,
-        FIELDS,
-        {"errors": _errors, "reference": _reference, "claim": _claim},
-        both(
-            "Enough inputs, a better reference, and a claim the interval carries.",
-            "输入够多，参考够好，结论也有区间支撑。",
-        ),
-    )
+    return reports.judged(report, FIELDS, {"errors": _errors, "reference": _reference, "claim": _claim}, say("praise"))
 
 
 def _errors(report: dict) -> Mark:
     fault = reports.samples_fault(report, ("errors",), 0.0)  # exact products exist
-    return reports.mark(fault, both("errors", "误差"))
+    return reports.mark(fault, say("errors-part"))
 
 
 def _reference(report: dict) -> Mark:
     if reports.dtype(report.get("reference")) == "float64":
         return 1.0, None
-    return 0.0, both(
-        "reference: it should be exacter than what is judged, float64. Against float32 you see two errors at once.",
-        "参考：应比被评判者更精确，即 float64。拿 float32 作参考，看到的是两份误差。",
-    )
+    return 0.0, say("reference")
 
 
 def _claim(report: dict) -> Mark:
     limit = reports.number(report.get("tolerance"))
     if limit is None or limit <= 0:
-        return 0.0, both("claim: `tolerance` should be a number above 0.", "结论：`tolerance` 应是大于 0 的数。")
+        return 0.0, say("tolerance")
     if reports.samples_fault(report, ("errors",), 0.0):
-        return 0.0, both("claim: without the errors nothing can be held against it.", "结论：没有误差，就无从核对。")
+        return 0.0, say("no-errors")
     if fault := reports.interval_fault(report, report["errors"], ERRORS):
         return reports.mark(fault, reports.CLAIMED)
     fits = CLAIMS.get(reports.words(report.get("claim")))
     if fits is not None and fits(report["low"], report["high"], limit):
         return 1.0, None
-    return 0.0, both("claim: it compares all of the interval with the tolerance.", "结论：要拿整个区间与容忍度比较。")
+    return 0.0, say("other-claim")
 
 
 PARTS = parts_beside(__file__)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from course.core.i18n import both
 from grader.marking import reports
 from grader.marking.reports import Mark
+from grader.marking.said import beside
 from grader.project.task import Case, Task, parts_beside
+
+say = beside(__file__)
 
 # --- 09-t-time --------------------------------------------------------------------------------------------
 
@@ -65,17 +67,12 @@ def time_cases(rng: random.Random) -> list[Case]:
 
 FIELDS = ("layer", "threads", "lines", "on_ms", "off_ms", "low", "high", "claim")
 PAIRS = ("on_ms", "off_ms")
-RATIOS = both("on over off", "“开除以关”")
+RATIOS = say("ratios")
 
 
 def judge_report(report: Any) -> reports.Verdict:
     """One point each: enough pairs, a witness in the log, a claim fit for the interval. Never speed."""
-    return reports.judged(
-        report,
-        FIELDS,
-        {"pairs": _paired, "witness": _witness, "claim": _claim},
-        both("Enough pairs, a witness, and a claim the interval carries.", "对数足够，有日志作证，结论有区间支撑。"),
-    )
+    return reports.judged(report, FIELDS, {"pairs": _paired, "witness": _witness, "claim": _claim}, say("praise"))
 
 
 def _lines(report: dict) -> float | None:
@@ -91,16 +88,10 @@ def _paired(report: dict) -> Mark:
 def _witness(report: dict) -> Mark:
     lines = _lines(report)
     if lines is None:
-        return 0.0, both(
-            "witness: `lines` should be the number of lines in oneDNN's log of the call.",
-            "证人：`lines` 应是这次调用在 oneDNN 日志里的行数。",
-        )
+        return 0.0, say("lines")
     if lines > 0 or reports.words(report.get("claim")) == "undecided":
         return 1.0, None
-    return 0.0, both(
-        "witness: a difference is claimed, but no line of the log shows that oneDNN ran in the call.",
-        "证人：声称有差别，但日志里没有一行能证明这次调用里 oneDNN 跑过。",
-    )
+    return 0.0, say("no-witness")
 
 
 def _claim(report: dict) -> Mark:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from course.core.i18n import both
 from grader.marking import reports
 from grader.marking.reports import Mark
+from grader.marking.said import beside
 from grader.project.task import Case, Task, parts_beside
+
+say = beside(__file__)
 
 LIMIT = 0.01
 
@@ -74,28 +76,19 @@ def choose_cases(rng: random.Random) -> list[Case]:
 
 FIELDS = ("today", "change", "today_ms", "change_ms", "low", "high", "claim", "must_not_break", "kept")
 PAIRS = ("change_ms", "today_ms")
-RATIOS = both("change over today", "“改动除以现在”")
+RATIOS = say("ratios")
 
 
 def judge_report(report: Any) -> reports.Verdict:
     """One point each: enough pairs of two named settings, a requirement with its answer, a claim fit for the interval."""
-    return reports.judged(
-        report,
-        FIELDS,
-        {"pairs": _paired, "requirement": _required, "claim": _claim},
-        both(
-            "Enough pairs, a requirement, and a claim the interval carries.", "对数足够，写明了要求，结论有区间支撑。"
-        ),
-    )
+    return reports.judged(report, FIELDS, {"pairs": _paired, "requirement": _required, "claim": _claim}, say("praise"))
 
 
 def _paired(report: dict) -> Mark:
     fault = reports.samples_fault(report, PAIRS, 1e-12)
     names = [reports.words(report.get(name)) for name in ("today", "change")]
     if fault is None and (not all(names) or "..." in names or names[0] == names[1]):
-        fault = both(
-            "`today` and `change` should name two different settings.", "`today` 和 `change` 应写明两套不同的设置。"
-        )
+        fault = say("two-settings")
     return reports.mark(fault, reports.PAIRED)
 
 
@@ -103,10 +96,7 @@ def _required(report: dict) -> Mark:
     told = reports.words(report.get("must_not_break"))
     if told and told != "..." and isinstance(report.get("kept"), bool):
         return 1.0, None
-    return 0.0, both(
-        "requirement: `must_not_break` says in words what has to stay as it is, `kept` is True or False.",
-        "要求：`must_not_break` 用文字写明什么不能变，`kept` 写 True 或 False。",
-    )
+    return 0.0, say("requirement")
 
 
 def _claim(report: dict) -> Mark:

@@ -6,10 +6,12 @@ import itertools
 import random
 from typing import Any
 
-from course.core.i18n import both
 from grader.marking import reports
 from grader.marking.reports import Mark
+from grader.marking.said import beside
 from grader.project.task import Case, Task, parts_beside
+
+say = beside(__file__)
 
 # --- 12-t-gap ---------------------------------------------------------------------------------------------
 
@@ -112,20 +114,12 @@ CLAIMS = {
 FIELDS = ("work", "plain_ms", "profiled_ms", "low", "high", "claim")
 PAIRS = ("plain_ms", "profiled_ms")
 WORKS = ("many small", "few large")
-RATIOS = both("profiled over plain", "“profiled 除以 plain”")
+RATIOS = say("ratios")
 
 
 def judge_report(report: Any) -> reports.Verdict:
     """One point each: enough pairs of a named work, an interval that fits them, a claim that fits the interval. Never speed."""
-    return reports.judged(
-        report,
-        FIELDS,
-        {"pairs": _pairs, "interval": _interval, "claim": _claim},
-        both(
-            "Enough pairs, an interval that fits them, and a claim that it carries.",
-            "对数足够，区间与数据相符，结论也有区间支撑。",
-        ),
-    )
+    return reports.judged(report, FIELDS, {"pairs": _pairs, "interval": _interval, "claim": _claim}, say("praise"))
 
 
 def _ratios(report: dict) -> list[float] | None:
@@ -137,18 +131,15 @@ def _ratios(report: dict) -> list[float] | None:
 
 def _pairs(report: dict) -> Mark:
     if reports.words(report.get("work")) not in WORKS:
-        return 0.0, both(
-            'pairs: `work` should be "many small" or "few large".',
-            '成对读数：`work` 应是 "many small" 或 "few large"。',
-        )
+        return 0.0, say("work")
     return reports.paired(report, PAIRS)
 
 
 def _interval(report: dict) -> Mark:
     found = _ratios(report)
     if found is None:
-        return 0.0, both("interval: without sound pairs there is none.", "区间：没有合格的成对读数，就没有区间。")
-    return reports.mark(reports.interval_fault(report, found, RATIOS), both("interval", "区间"))
+        return 0.0, say("no-pairs")
+    return reports.mark(reports.interval_fault(report, found, RATIOS), say("interval"))
 
 
 def _claim(report: dict) -> Mark:
@@ -156,10 +147,7 @@ def _claim(report: dict) -> Mark:
     fits = CLAIMS.get(reports.words(report.get("claim")))
     if fits is not None and low is not None and high is not None and low <= high and fits(low, high):
         return 1.0, None
-    return 0.0, both(
-        "claim: `slower` needs the whole interval above 1, `same` within 0.9 and 1.1, `undecided` is for the rest.",
-        "结论：`slower` 要求区间整个大于 1，`same` 要求在 0.9 到 1.1 之内，其余用 `undecided`。",
-    )
+    return 0.0, say("other-claim")
 
 
 PARTS = parts_beside(__file__)

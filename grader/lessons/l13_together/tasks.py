@@ -6,10 +6,12 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from course.core.i18n import both
 from grader.marking import reports
 from grader.marking.reports import Mark
+from grader.marking.said import beside
 from grader.project.task import Case, Task, parts_beside
+
+say = beside(__file__)
 
 # --- 13-t-kernel ------------------------------------------------------------------------------------------
 
@@ -121,21 +123,13 @@ def compiles_cases(rng: random.Random) -> list[Case]:
 
 FIELDS = ("shape", "threads", "kernels", "flash_ms", "math_ms", "low", "high", "difference", "claim")
 PAIRS = ("flash_ms", "math_ms")
-RATIOS = both("flash over math", "“flash 除以 math”")
+RATIOS = say("ratios")
 LARGEST = 0.1  # results further apart than this are no rounding of outputs of size 1
 
 
 def judge_report(report: Any) -> reports.Verdict:
     """One point each: enough pairs with their conditions, both kernels seen to run, a claim fit for the interval."""
-    return reports.judged(
-        report,
-        FIELDS,
-        {"pairs": _paired, "witness": _witness, "claim": _claim},
-        both(
-            "Enough pairs, both kernels seen, and a claim the interval carries.",
-            "对数足够，两个 kernel 都有证据，结论有区间支撑。",
-        ),
-    )
+    return reports.judged(report, FIELDS, {"pairs": _paired, "witness": _witness, "claim": _claim}, say("praise"))
 
 
 def _paired(report: dict) -> Mark:
@@ -146,16 +140,9 @@ def _witness(report: dict) -> Mark:
     kernels, difference = report.get("kernels"), reports.number(report.get("difference"), 0)
     seen = [reports.words(one) for one in kernels] if isinstance(kernels, list) else []
     if seen != ["flash", "math"]:
-        return 0.0, both(
-            "witness: `kernels` should say what a profile shows for either side, flash and then math. "
-            "Two sides with one kernel are no race.",
-            "证人：`kernels` 应写 profile 里两边各是什么，先 flash 后 math。两边是同一个 kernel，就不叫比赛。",
-        )
+        return 0.0, say("kernels")
     if difference is None or difference > LARGEST:
-        return 0.0, both(
-            "witness: `difference` should be the largest one between the two results, a small number of at least 0.",
-            "证人：`difference` 应是两个结果之间最大的差，一个不小于 0 的小数。",
-        )
+        return 0.0, say("difference")
     return 1.0, None
 
 

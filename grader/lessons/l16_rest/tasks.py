@@ -8,7 +8,10 @@ from typing import Any
 from course.core.i18n import both
 from grader.marking import reports
 from grader.marking.reports import Mark
+from grader.marking.said import beside
 from grader.project.task import Case, Task, parts_beside
+
+say = beside(__file__)
 
 # --- 16-t-copies ------------------------------------------------------------------------------------------
 
@@ -40,22 +43,14 @@ def copies_cases(rng: random.Random) -> list[Case]:
 
 FIELDS = ("engine", "shape", "threads", "int8_ms", "float32_ms", "low", "high", "error", "claim")
 PAIRS = ("int8_ms", "float32_ms")
-RATIOS = both("int8 over float32", "“int8 除以 float32”")
+RATIOS = say("ratios")
 ENGINES = ("x86", "fbgemm", "onednn", "qnnpack")
 LARGEST = 1e4  # beyond it no product of ordinary numbers was computed
 
 
 def judge_report(report: Any) -> reports.Verdict:
     """One point each: enough pairs with their conditions, an engine with its rounding error, a claim fit for the interval."""
-    return reports.judged(
-        report,
-        FIELDS,
-        {"pairs": _paired, "witness": _witness, "claim": _claim},
-        both(
-            "Enough pairs, the engine and its error named, and a claim the interval carries.",
-            "对数足够，写明了引擎和误差，结论有区间支撑。",
-        ),
-    )
+    return reports.judged(report, FIELDS, {"pairs": _paired, "witness": _witness, "claim": _claim}, say("praise"))
 
 
 def _paired(report: dict) -> Mark:
@@ -65,15 +60,9 @@ def _paired(report: dict) -> Mark:
 def _witness(report: dict) -> Mark:
     error = reports.number(report.get("error"), 0)
     if reports.words(report.get("engine")) not in ENGINES:
-        return 0.0, both(
-            f"witness: `engine` should be the one that packed the weight: {', '.join(ENGINES)}.",
-            f"证人：`engine` 应写给权重打包的那个引擎：{'、'.join(ENGINES)}。",
-        )
+        return 0.0, say("engine", names=both(", ".join(ENGINES), "、".join(ENGINES)))
     if error is None or not 0 < error <= LARGEST:
-        return 0.0, both(
-            "witness: `error` should be the largest difference to the float32 result. It is never 0: int8 rounds.",
-            "证人：`error` 应写与 float32 结果的最大差别。它不会是 0：int8 有舍入。",
-        )
+        return 0.0, say("error")
     return 1.0, None
 
 
