@@ -21,10 +21,9 @@ from grader.handin.reading import Held
 from grader.marking import render
 from grader.marking.held import hold, on_this_machine, print_of, why_held
 from grader.marking.running import Found
-from grader.marking.said import say
+from grader.marking.said import gravest, say
 from grader.marking.step import STATE, grade_id, note, notes, reasons, state
 from grader.marking.tasks import judge_task
-from grader.marking.verdicts import gravest
 from grader.project import Infrastructure
 from grader.project.task import Task
 
@@ -125,7 +124,7 @@ def _plain(value: Any) -> Any:
 
 
 def _words(verdict: Verdict) -> set[str]:
-    """The words (of ``verdicts``) that a task's verdict adds to what happened to the submission."""
+    """The words (of ``said.WORDS``) that a task's verdict adds to what happened to the submission."""
     if verdict.state in ("correct", "not attempted"):
         return set()
     happened = verdict.evidence.get("happened", ())

@@ -22,10 +22,9 @@ from course.core.i18n import Text, both, pick
 from grader.marking.machine import Raised
 from grader.marking.outputs import sayable, sound
 from grader.marking.probe import probe, results
-from grader.marking.said import say
+from grader.marking.said import OF_KERNEL, WORDS, say
 from grader.marking.step import grade_id, note, state
 from grader.marking.tasks import settled, spoilt
-from grader.marking.verdicts import OF_KERNEL, WORDS
 from grader.project.task import Case, Task
 from grader.sandbox.kernel import Kernel, Ran
 from grader.sandbox.limits import Limits
@@ -40,7 +39,7 @@ STATE_OF = {
     "timeout": "late",
     "memory": "memory",
     "output": "output",
-}  # word of ``verdicts`` -> state of a call
+}  # word of ``said.WORDS`` -> state of a call
 Drawn = dict[str, list[Case] | None]  # task id -> the calls, None for a value
 Found = dict[str, tuple[list[Case] | None, dict[int, dict[str, Any]]]]  # task id -> (the calls, what came back)
 
@@ -71,7 +70,7 @@ class Run:
         self._output_left = limits.notebook_chars
         self._left = float(limits.total_s)  # seconds of its own time that are left
         self.disturbed = False  # whether it ran out of time while other programs used the processors
-        self.words: set[str] = set()  # words of ``verdicts``: what happened in the run
+        self.words: set[str] = set()  # words of ``said.WORDS``: what happened in the run
         self.raised: dict[int, Raised] = {}  # index of a cell -> how it ended
 
     def go(self, warm: Warm, files: dict[str, bytes]) -> None:
@@ -112,7 +111,7 @@ class Run:
         return self._left > 0 and monotonic() < self._until
 
     def _drop(self, jobs: list[Job], word: str) -> None:
-        """Give up these jobs and note why: ``word`` of ``verdicts``."""
+        """Give up these jobs and note why: ``word`` of ``said.WORDS``."""
         for job in jobs:
             self._waiting.remove(job)
             self.words.add(word)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,3 +29,19 @@ def _filled(text: Mapping[str, str], values: Mapping[str, Any]) -> Text:
         return {key: value[code] if isinstance(value, Mapping) else value for key, value in values.items()}
 
     return {code: text[code].format(**own(code)) for code in LANGUAGES}
+
+
+# --- the word for what happened to a submission ---
+
+WORDS = SAID["verdict"]
+LEGEND = (
+    "ok: marked, and nobody needs to look at it. pending: a text waits for your points. look: read its line and decide. Every "
+    "other word says what went wrong while it ran; its marks count."
+)
+OF_KERNEL = {"died": "killed", "memory": "memory", "stuck": "timeout", "flood": "output"}  # Ran.ended -> word
+
+
+def gravest(words: Iterable[str]) -> str:
+    """The gravest of these words; ``ok`` where there is none."""
+    order = list(WORDS)
+    return max((word for word in words if word in WORDS), key=order.index, default="ok")

@@ -67,7 +67,7 @@ def language_of(notebook: NotebookNode | None, otherwise: str) -> str:
 def state(notebook: NotebookNode) -> NotebookNode:
     """The part of the notebook's metadata that the grader writes; made if it is missing.
 
-    answers: item -> answer. notes: each a ``reason`` (a code) and its text in both languages. happened: words of ``verdicts``.
+    answers: item -> answer. notes: each a ``reason`` (a code) and its text in both languages. happened: words of ``said.WORDS``.
     Added by marking: ``verdict``, the gravest of these words, and more.
     """
     return notebook.metadata.setdefault(STATE, NotebookNode(answers={}, notes=[], happened=[]))

@@ -12,8 +12,8 @@ from grader.course import Course, command
 from grader.gradebook.marks import Standing, standings
 from grader.handin.guard import guarded
 from grader.marking.fingerprints import of_questions
+from grader.marking.said import LEGEND, WORDS
 from grader.marking.step import STATE, notes, reasons
-from grader.marking.verdicts import LEGEND, WORDS
 from grader.project.names import LONGEST, fault, printable
 
 BY_HAND = "to be marked by hand"
@@ -34,7 +34,7 @@ MARKED_WITH = re.compile(r'^ +"questions": "(\w+)"', re.MULTILINE)  # in a grade
 @dataclass
 class Outcome:
     """The outcome for one student. points: None without a grade. problems: sentences. verdict: a word of
-    ``grader.marking.verdicts``, "" where nothing was handed in. reason: the code of what the instructor should look at:
+    ``grader.marking.said``, "" where nothing was handed in. reason: the code of what the instructor should look at:
     "absent" (nothing was handed in), "gone" (the submission that was marked has been removed), "no-grade", "by-hand" (a person
     must give a mark), "manual" (a mark given by hand before counts), "held" (held back), or "". noted: the codes of the
     notes made while marking.

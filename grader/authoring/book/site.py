@@ -154,24 +154,11 @@ def _sphinx(project: Project, folder: Path, site: Path) -> None:
     """Both languages side by side; a warning is a fault."""
     started = []
     for code, name in SPHINX_NAMES.items():
-        settings = ["-D", f"language={name}", "-D", f"html_static_path={folder / 'static'}"]
         places = [project.root / "book", folder / "doctrees" / code, folder / "source" / code, site / code]
         config, doctrees, source, out = map(str, places)
-        command = [
-            sys.executable,
-            "-m",
-            "sphinx",
-            "-q",
-            "-W",
-            "--keep-going",
-            "-b",
-            "html",
-            "-c",
-            config,
-            "-d",
-            doctrees,
-        ]
-        started.append(subprocess.Popen([*command, *settings, source, out], stderr=subprocess.PIPE, encoding="utf-8"))
+        command = [sys.executable, *"-m sphinx -q -W --keep-going -b html -c".split(), config, "-d", doctrees]
+        command += ["-D", f"language={name}", "-D", f"html_static_path={folder / 'static'}", source, out]
+        started.append(subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8"))
     said = [one.communicate()[1] for one in started]
     if any(one.returncode for one in started):
         raise ProjectError("\n".join(said))

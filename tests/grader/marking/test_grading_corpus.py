@@ -19,7 +19,7 @@ import pytest
 from grader.course import Course, init
 from grader.marking import whole
 from grader.marking.execute import DISTURBED
-from grader.marking.verdicts import WORDS
+from grader.marking.said import WORDS
 from grader.project import HERE
 from grader.release.run import release
 from grader.reporting.summary import summary

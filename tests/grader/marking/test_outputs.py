@@ -7,7 +7,7 @@ import re
 import pytest
 
 from grader.marking.outputs import clean, markdown, sound
-from grader.marking.verdicts import WORDS, gravest
+from grader.marking.said import WORDS, gravest
 
 
 @pytest.mark.parametrize(
