@@ -12,7 +12,7 @@ from course.core.catalog import BY_ID, LESSONS, Lesson
 from course.core.i18n import Text, pick, speaking
 from course.core.markup import inline, link
 from course.questions import glossary, knowledge
-from course.verbs.portfolio.poster import Stop, poster
+from course.verbs.portfolio.poster import poster
 from grader.authoring import reference
 from grader.authoring.book import front
 from grader.authoring.book.clean import raw
@@ -123,7 +123,7 @@ def _tools(project: Project, code: str) -> Iterator[str]:
 
 
 def _poster(code: str) -> Iterator[str]:
-    svg = poster([Stop(one.id[:2], pick(one.question, code), "") for one in LESSONS])
+    svg = poster()
     name = html.escape(pick(TITLES["poster"], code), quote=True)
     yield raw(f'<div class="book-wide" tabindex="0" role="region" aria-label="{name}">{svg}</div>')
 

@@ -15,7 +15,7 @@ import nbformat
 from course.cards import knowledge_view, offline
 from course.core.i18n import LANGUAGES
 from course.core.look import css
-from course.experiment import shown
+from course.figures import shown
 from course.questions.bank import load_bank
 from grader.authoring.book import cards, clean, find, front, pages
 from grader.authoring.book.check import faults
