@@ -6,68 +6,44 @@ from __future__ import annotations
 
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
+
+from bs4 import BeautifulSoup, Tag
+from bs4.element import PreformattedString
 
 from course.questions import ranking
 from course.questions.bank import read_yaml
 
-UNSEEN = {"script", "style", "template", "svg", "title", "nav"}
-BLOCKS = {"p", "li", "td", "th", "dt", "dd", "div", "summary", "pre"}
-SECTIONS = {"section": {"h1", "h2", "h3"}, "tr": {"th"}, "details": {"b"}}
+UNSEEN = ["script", "style", "template", "svg", "title", "nav"]
+BLOCKS = ["p", "li", "td", "th", "dt", "dd", "div", "summary", "pre"]
+SECTIONS = {"section": ["h1", "h2", "h3"], "tr": ["th"], "details": ["b"]}
 """What holds a section, where it has an id, and what in it is the heading: a part of a page, a row of a table, a card."""
 LEFT_OUT = re.compile(r'<div class="tbr-table".*?</div>|<em class="(?:turn|back)">.*?</em>', re.DOTALL)
 """The table of a result: nobody looks for its numbers, and they are many. What a knowledge card says about turning it."""
 
 
-class _Sections(HTMLParser):
-    """Collects [id, heading, words] of the sections, rows and cards inside the main part of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[list[str]] = []
-        self._open: list[tuple[str, list[str] | None]] = []  # (tag, what it collects) of each open element of SECTIONS
-        self._unseen = self._heading = self._main = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        known = dict(attrs)
-        self._main += tag == "article" and known.get("role") == "main" or tag == "article" and bool(self._main)
-        self._unseen += tag in UNSEEN
-        if tag in SECTIONS:
-            entry = [known["id"] or "", "", ""] if known.get("id") and self._main else None
-            self._open.append((tag, entry))
-            self.found += [entry] if entry else []
-        holder, entry = self._holder()
-        if entry and tag in SECTIONS[holder] and not entry[1]:
-            self._heading += 1
-
-    def handle_endtag(self, tag: str) -> None:
-        self._main -= tag == "article" and bool(self._main)
-        self._unseen -= tag in UNSEEN and self._unseen > 0
-        if tag in SECTIONS and self._open:
-            self._open.pop()
-        holder, entry = self._holder()
-        if tag in SECTIONS[holder]:
-            self._heading = 0
-        elif tag in BLOCKS and entry:
-            entry[2] += " "
-
-    def _holder(self) -> tuple[str, list[str] | None]:
-        return next((one for one in reversed(self._open) if one[1]), ("section", None))
-
-    def handle_data(self, data: str) -> None:
-        entry = self._holder()[1]
-        if entry and self._main and not self._unseen:
-            entry[1 if self._heading else 2] += data
-
-
 def sections(page: str) -> list[list[str]]:
-    """[id, heading, words] of each section of a page's HTML."""
-    reader = _Sections()
-    reader.feed(LEFT_OUT.sub("", page))
+    """[id, heading, words] of each section, row and card in the main part of a page's HTML."""
+    main = BeautifulSoup(LEFT_OUT.sub("", page), "html.parser").find("article", role="main")
+    for gone in main.find_all(UNSEEN):
+        gone.decompose()
+    for block in main.find_all(BLOCKS):
+        block.append(" ")
+    found: dict[int, list[str]] = {id(one): [one["id"], "", ""] for one in main.find_all([*SECTIONS], id=True)}
+    heads = {id(holder): _head(holder) for holder in main.find_all([*SECTIONS], id=True)}
+    for text in main.find_all(string=True):
+        holder = next((one for one in text.parents if id(one) in found), None)
+        if holder is not None and not isinstance(text, PreformattedString):  # a comment
+            found[id(holder)][1 if heads[id(holder)] in text.parents else 2] += text
     return [
-        [one, " ".join(head.replace("¶", "").split()), " ".join(words.split())] for one, head, words in reader.found
+        [one, " ".join(head.replace("¶", "").split()), " ".join(words.split())] for one, head, words in found.values()
     ]
+
+
+def _head(holder: Tag) -> Tag | None:
+    """The heading of a section: the first with words that belongs to it and to no section inside."""
+    heads = (one for one in holder.find_all(SECTIONS[holder.name]) if one.find_parent([*SECTIONS], id=True) is holder)
+    return next((one for one in heads if one.get_text().strip()), None)
 
 
 def write(folder: Path) -> None:
