@@ -13,7 +13,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic
 
 import nbformat
 from nbformat import NotebookNode
@@ -99,7 +98,7 @@ class Marked:
     """The result of marking one submission.
 
     notebook: the text of the graded notebook. scores: grade id -> points, None where a person must give them. comments: grade
-    id -> nbgrader's automatic comment or None. digest: of the submission. seconds: wall time, ``running`` of them in the kernel.
+    id -> nbgrader's automatic comment or None. digest: of the submission.
     disturbed: it ran out of time while other programs used the processors.
     """
 
@@ -108,8 +107,6 @@ class Marked:
     scores: dict[str, float | None]
     comments: dict[str, str | None]
     digest: str
-    seconds: float
-    running: float
     disturbed: bool = False
 
 
@@ -144,7 +141,6 @@ def handed_in(course_root: Path, lesson: str, student: str) -> Submission:
 
 def mark(submission: Submission, exam: Exam) -> Marked:
     """Mark one submission. Raises Infrastructure only for failures that are not the student's."""
-    started = monotonic()
     project, released = exam.project, _notebook(exam.released)
     reading = read(submission.files, exam.lesson, exam.released)
     nb = reading.notebook
@@ -157,9 +153,8 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     elsewhere = salt if salt in exam.salts else ""
     paper = paper_of(released, exam.lesson, submission.student, exam.answered_papers, elsewhere)
     drawn = draw(hidden, exam.key, exam.lesson, submission.student, submission.when, given)
-    run, before = Run(nb, hidden, drawn, language, exam.limits), monotonic()
+    run = Run(nb, hidden, drawn, language, exam.limits)
     run.go(shared(exam.sandbox), working_files(reading.files, exam, released))
-    running = monotonic() - before
     nb, _ = LimitOutput().preprocess(nb, {})
     items = keyed_items(project, exam.lesson, paper)
     lacks = lacking(nb, run.raised, reading.files)
@@ -173,8 +168,7 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     if state(nb).get("held"):
         scores, comments = dict.fromkeys(scores), dict.fromkeys(comments)
     text = sayable(text_of(nb))
-    spent = monotonic() - started
-    return Marked(submission.student, text, scores, comments, submission.digest, spent, running, run.disturbed)
+    return Marked(submission.student, text, scores, comments, submission.digest, run.disturbed)
 
 
 def _begin(nb: NotebookNode, reading: Reading, released: NotebookNode) -> None:

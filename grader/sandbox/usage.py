@@ -8,7 +8,6 @@ and scheduler/sched-stats.rst.
 from __future__ import annotations
 
 import os
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,11 +69,6 @@ def memory(pids: tuple[int, ...]) -> int:
 def waiting_is_known() -> bool:
     """Whether this machine says how long its threads wait for a processor."""
     return Path("/proc/self/schedstat").exists()
-
-
-def waited_s() -> float:
-    """Seconds for which this thread has waited for a processor; 0 where the machine does not say."""
-    return _waiting(os.getpid(), str(threading.get_native_id())) / 1e9
 
 
 def _waiting(pid: int, thread: str) -> int:

@@ -228,10 +228,7 @@ def test_a_disturbed_submission_is_marked_again_alone_and_never_loses_a_point_to
             for one in submissions:
                 told[-1].append(one.student)
                 busy = one.student == "unlucky" and len(told) == 1 or one.student == "twice"
-                yield (
-                    one,
-                    "gone" if one.student == "lost" else Marked(one.student, "", {}, {}, "", 1.0, 1.0, disturbed=busy),
-                )
+                yield (one, "gone" if one.student == "lost" else Marked(one.student, "", {}, {}, "", disturbed=busy))
 
     handed_in = [Submission(name, Files(), "") for name in ("ada", "unlucky", "lost", "twice", "zoe")]
     found = {one.student: answer for one, answer in Busy(1, True).mark(iter(handed_in), None)}
