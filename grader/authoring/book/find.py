@@ -28,6 +28,7 @@ def sections(page: str) -> list[list[str]]:
     for gone in main.find_all(UNSEEN):
         gone.decompose()
     for block in main.find_all(BLOCKS):
+        block.insert_before(" ")
         block.append(" ")
     found: dict[int, list[str]] = {id(one): [one["id"], "", ""] for one in main.find_all([*SECTIONS], id=True)}
     heads = {id(holder): _head(holder) for holder in main.find_all([*SECTIONS], id=True)}
