@@ -7,9 +7,9 @@ ids that do not exist, words left over from the template and, if asked for, the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -53,134 +53,131 @@ class Files:
     one_language: bool = False
 
 
-@dataclass
-class _Check:
-    files: Files
-    beliefs: Mapping[str, Any]
-    found: list[Finding] = field(default_factory=list)
-
-    def say(self, where: Lines, identity: str, finding: Finding, way: Iterable[str] | None = None) -> None:
-        text = re.sub(rf"^(?:[^,]*, item |key of ){re.escape(identity)}(?:, |: )", f"{identity}: ", finding.text)
-        steps = way_of(finding.text) if way is None else list(way)
-        self.found.append(Finding(finding.rule, f"{where.path}:{where.of(identity, steps)}: {text}"))
-
-
 def check(project: Project, files: Files, run: bool = False, seeds: int = SEEDS) -> list[Finding]:
     """All findings in the files of a lesson, in their order. run: also run the verify snippets. Raises ProjectError where
     the list of misconceptions cannot be read.
     """
-    made = _Check(files, known_beliefs(project))
-    raw, keys = _loaded(made, files.items, list), _loaded(made, files.keys, dict) if files.keys else None
-    if raw is None or files.keys and keys is None:
-        return made.found
-    at, at_keys = Lines(files.items), Lines(files.keys) if files.keys else None
-    sound: list[Item] = []
-    for entry in raw:
-        entry = completed(entry, files.lesson, files.keys is not None)
+    return _Check(project, files).all(run, seeds)
+
+
+class _Check:
+    """The check of one pair of files; ``found`` grows."""
+
+    def __init__(self, project: Project, files: Files) -> None:
+        self.project, self.files, self.beliefs = project, files, known_beliefs(project)
+        self.counts = files.keys is not None
+        self.found: list[Finding] = []
+
+    def all(self, run: bool, seeds: int) -> list[Finding]:
+        """Every finding."""
+        raw, self.keys = self._loaded(self.files.items, list), self._loaded(self.files.keys, dict)
+        if raw is None or self.keys is None:
+            return self.found
+        self.at, self.at_keys = Lines(self.files.items), Lines(self.files.keys) if self.counts else None
+        sound: list[Item] = []
+        for entry in raw:
+            sound += self._items(completed(entry, self.files.lesson, self.counts), sound)
+        for where in filter(None, (self.at, self.at_keys)):
+            if rows := rows_with(where.path, YOURS):
+                said = f"line {', '.join(map(str, rows))}: still the template's words; write your own."
+                self.found.append(Finding("template-words", f"{where.path}:{rows[0]}: {said}"))
+        for item in sound:
+            if self._one(item, seeds) and run and item.verify:
+                self._verify(item)
+        if len(sound) >= len(raw):
+            for identity in sorted(set(self.keys) - {item.key for item in sound}):
+                said = Finding("key-unused", f"{identity}: is the key of no question; delete it.")
+                self._say(self.at_keys, identity, said)
+            if self.files.items.is_relative_to(self.project.learner_folder):
+                of_lesson = lint_lesson(self.files.lesson, sound, self.counts)
+                self.found += [finding.at(f"{self.files.items}:1") for finding in of_lesson]
+        return self.found
+
+    def _say(self, where: Lines, identity: str, finding: Finding, way: Sequence[str] | None = None) -> None:
+        text = re.sub(rf"^(?:[^,]*, item |key of ){re.escape(identity)}(?:, |: )", f"{identity}: ", finding.text)
+        line = where.of(identity, way_of(finding.text) if way is None else way)
+        self.found.append(Finding(finding.rule, f"{where.path}:{line}: {text}"))
+
+    def _loaded(self, path: Path | None, kind: type) -> Any:
+        """The content of a file; None, and a finding, where it is no list of questions or no mapping of keys."""
+        try:
+            data = read_yaml(path) if path else None
+        except BankError as error:
+            line = re.search(r", line (\d+)", str(error))
+            self.found.append(Finding("yaml", f"{path}:{line[1] if line else 1}: {str(error).split(': ', 1)[1]}"))
+            return None
+        if data is not None and not isinstance(data, kind):
+            what = "a list of questions, each starting with `- id:`" if kind is list else "`id:` and the key below it"
+            self.found.append(Finding("yaml", f"{path}:1: must be {what}."))
+            return None
+        return data or kind()
+
+    def _items(self, entry: Any, before: list[Item]) -> list[Item]:
+        """The questions of an entry, with their keys; none where it cannot be read, and then its faults are said."""
         identity = str(entry.get("id", "?")) if isinstance(entry, Mapping) else "?"
-        if not _parsed(made, at, identity, entry):
-            continue
-        if identity in {item.id for item in sound}:
-            made.say(at, identity, Finding("id-taken", f"{identity}: occurs twice; give one of them another id."))
-        for one in alternatives(entry):
-            item = parse_item(one, files.items.name, files.keys is not None)
-            sound.append(item if keys is None else _with_key(made, at, at_keys, item, keys) or item)
-    for where in filter(None, (at, at_keys)):
-        if rows := rows_with(where.path, YOURS):
-            said = f"line {', '.join(map(str, rows))}: still the template's words; write your own."
-            made.found.append(Finding("template-words", f"{where.path}:{rows[0]}: {said}"))
-    for item in sound:
-        _one(made, project, at, at_keys, item, (keys or {}).get(item.key), run, seeds)
-    for identity in sorted(set(keys or ()) - {item.key for item in sound}) if len(sound) >= len(raw) else ():
-        made.say(at_keys, identity, Finding("key-unused", f"{identity}: is the key of no question; delete it."))
-    if files.items.is_relative_to(project.learner_folder) and len(sound) >= len(raw):
-        for finding in lint_lesson(files.lesson, sound, files.keys is not None):
-            made.found.append(finding.at(f"{files.items}:1"))
-    return made.found
+        try:
+            parse_item(entry, self.at.path.name, self.counts)
+            found = [parse_item(one, self.at.path.name, self.counts) for one in alternatives(entry)]
+        except BankError as error:
+            for fault in str(error).split("\n"):
+                inner = re.search(r"(?:item|question) ([\w-]+),", fault)
+                self._say(self.at, inner[1] if inner else identity, Finding("schema", fault))
+            return []
+        if identity in {item.id for item in before}:
+            said = Finding("id-taken", f"{identity}: occurs twice; give one of them another id.")
+            self._say(self.at, identity, said)
+        return [self._with_key(item) for item in found] if self.counts else found
 
+    def _with_key(self, item: Item) -> Item:
+        key = self.keys.get(item.key)
+        if not isinstance(key, Mapping):
+            said = Finding("key-missing", f"{item.key}: has no key in {self.at_keys.path.name}.")
+            self._say(self.at, item.key, said)
+            return item
+        try:
+            return with_key(item, key)
+        except BankError as error:
+            for fault in str(error).split("\n"):
+                self._say(self.at_keys, item.key, Finding("schema", fault))
+            return item
 
-def _loaded(made: _Check, path: Path, kind: type) -> Any:
-    """The content of a file; None, and a finding, where it is no list of questions or no mapping of keys."""
-    try:
-        data = read_yaml(path)
-    except BankError as error:
-        line = re.search(r", line (\d+)", str(error))
-        made.found.append(Finding("yaml", f"{path}:{line[1] if line else 1}: {str(error).split(': ', 1)[1]}"))
-        return None
-    if data is not None and not isinstance(data, kind):
-        what = "a list of questions, each starting with `- id:`" if kind is list else "`id:` and the key below it"
-        made.found.append(Finding("yaml", f"{path}:1: must be {what}."))
-        return None
-    return data or kind()
-
-
-def _parsed(made: _Check, at: Lines, identity: str, entry: Any) -> bool:
-    """Whether the entry can be read; else its faults are said."""
-    checkpoint = made.files.keys is not None
-    try:
-        parse_item(entry, at.path.name, checkpoint)
-        for one in alternatives(entry):
-            parse_item(one, at.path.name, checkpoint)
-    except BankError as error:
-        for fault in str(error).split("\n"):
-            inner = re.search(r"item ([\w-]+),|question ([\w-]+),", fault)
-            made.say(at, next(filter(None, inner.groups()), identity) if inner else identity, Finding("schema", fault))
-        return False
-    return True
-
-
-def _with_key(made: _Check, at: Lines, at_keys: Lines, item: Item, keys: Mapping[str, Any]) -> Item | None:
-    key = keys.get(item.key)
-    if not isinstance(key, Mapping):
-        made.say(at, item.key, Finding("key-missing", f"{item.key}: has no key in {at_keys.path.name}."))
-        return None
-    try:
-        return with_key(item, key)
-    except BankError as error:
-        for fault in str(error).split("\n"):
-            made.say(at_keys, item.key, Finding("schema", fault))
-        return None
-
-
-def _one(
-    made: _Check, project: Project, at: Lines, at_keys: Lines | None, item: Item, key: Any, run: bool, seeds: int
-) -> None:
-    """What is to be said of one question whose fields are sound."""
-    own, known = made.files.own, _known(project)
-
-    def drawn(seed: str) -> Item:
-        other = redrawn(item, seed)
+    def _drawn(self, item: Item, seed: str) -> Item:
+        other, key = redrawn(item, seed), self.keys.get(item.key)
         return with_key(other, key) if key is not None else other
 
-    found: list[Finding] = []
-    if item.experiment and item.experiment not in known["experiment"]:
-        hint = did_you_mean(item.experiment, known["experiment"])
-        found.append(
-            Finding("unknown-id", f"{item.id}: field experiment: there is no experiment {item.experiment}.{hint}")
-        )
-    if not own and item.lesson not in BY_ID:
-        found.append(Finding("unknown-lesson", f"{item.id}: field lesson: there is no lesson {item.lesson}."))
-    if item.varies and item.keyed:
-        found += lint_variants(drawn, made.beliefs, seeds, own)
-    else:
-        found += lint_items([item], made.beliefs, own)
-    for finding in found:
-        if finding.rule == "one-language" and made.files.one_language:
-            continue
-        in_keys = at_keys is not None and OF_KEYS.search(finding.text)
-        way = way_of(finding.text)
-        if in_keys and way[:1] == ["options"]:
-            way = ["misconception" if finding.rule == "unknown-misconception" else "why", *way[1:]]
-        made.say(at_keys if in_keys else at, item.key, finding, way)
-    if run and item.verify and not any(one.rule == "schema" for one in found):
+    def _one(self, item: Item, seeds: int) -> bool:
+        """Say what is to be said of one question whose fields are sound; returns whether it can be drawn."""
+        own, known, found = self.files.own, _known(self.project)["experiment"], []
+        if item.experiment and item.experiment not in known:
+            said = f"there is no experiment {item.experiment}.{did_you_mean(item.experiment, known)}"
+            found.append(Finding("unknown-id", f"{item.id}: field experiment: {said}"))
+        if not own and item.lesson not in BY_ID:
+            found.append(Finding("unknown-lesson", f"{item.id}: field lesson: there is no lesson {item.lesson}."))
+        if item.varies and item.keyed:
+            found += lint_variants(lambda seed: self._drawn(item, seed), self.beliefs, seeds, own)
+        else:
+            found += lint_items([item], self.beliefs, own)
+        for finding in found:
+            if finding.rule == "one-language" and self.files.one_language:
+                continue
+            in_keys = self.counts and OF_KEYS.search(finding.text)
+            way = way_of(finding.text)
+            if in_keys and way[:1] == ["options"]:
+                way = ["misconception" if finding.rule == "unknown-misconception" else "why", *way[1:]]
+            self._say(self.at_keys if in_keys else self.at, item.key, finding, way)
+        return not any(one.rule == "schema" for one in found)
+
+    def _verify(self, item: Item) -> None:
+        """Run the snippet of a question, for two drawings where it varies; say what came out otherwise."""
         from course.experiment.base import restored
 
-        for variant in [item, *([drawn("verify 1"), drawn("verify 2")] if item.varies else [])]:
+        drawn = [self._drawn(item, f"verify {n}") for n in (1, 2)] if item.varies else []
+        for variant in [item, *drawn]:
             outcome = run_verify(variant, restored)
             if not outcome.ok:
                 values = f" (drawn: {dict(variant.values)})" if variant.values else ""
-                made.say(at_keys or at, item.key, Finding("verify", f"{outcome.message}{values}"), ["verify"])
-                break
+                said = Finding("verify", f"{outcome.message}{values}")
+                return self._say(self.at_keys or self.at, item.key, said, ["verify"])
 
 
 @cache
