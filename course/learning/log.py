@@ -113,7 +113,7 @@ class AnswerLog:
         """The stamp of the newest entry on an item; "" where there is none."""
         try:
             self._read()
-        except OSError:  # ``history`` says so
+        except OSError:  # ``entries`` says so
             pass
         return max((one.time for one in (*self._sorted, *self.pending) if one.item == item), default="")
 
@@ -142,12 +142,8 @@ class AnswerLog:
     def entries(self) -> list[Entry]:
         """Every entry that counts, oldest first, with those still waiting to be written.
 
-        Answers that were taken back are left out (``entry.counted``); ``history`` has them too.
+        Answers that were taken back by an earlier version are left out (``entry.counted``).
         """
-        return counted(self.history())
-
-    def history(self) -> list[Entry]:
-        """Every entry that can be read, oldest first, with answers taken back and the ``undo`` entries of older logs."""
         try:
             self._read()
         except FileNotFoundError:
@@ -161,8 +157,8 @@ class AnswerLog:
                 )
             )
         if not self.pending:
-            return list(self._sorted)
-        return [*self._sorted, *(entry for entry in self.pending if entry.id not in self._found)]
+            return counted(self._sorted)
+        return counted([*self._sorted, *(entry for entry in self.pending if entry.id not in self._found)])
 
     def _forget(self) -> None:
         self._stamp, self._found, self._sorted, self._read_to, self._last = None, {}, [], 0, b""

@@ -3,17 +3,17 @@
 Deterministic: the same log and the same time give the same questions. Not counted as reviews: bets, a second try at the
 same question within an hour (the explanation has just been read), and answers that were taken back.
 
-A day holds at most A_DAY reviews: what is due beyond them moves to the next days (see ``spread``).
+A day holds at most A_DAY reviews: what is due beyond them waits for the next day (see ``review.plan``).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 
-from course.learning.entry import Entry, counted
+from course.learning.entry import Entry
 from course.questions.bank import Bank
 from course.questions.items import Item
 
@@ -26,14 +26,13 @@ RATED = ("correct", "partly", "incorrect")
 @dataclass(frozen=True)
 class Due:
     """A concept with the date when it is due. item: its question that was answered longest ago, in lessons started so far.
-    bet, case: it is a lost bet, or a lost case of a game.
+    case: it is a lost case of a game.
     """
 
     concept: str
     item: str
     lesson: str
     due: datetime
-    bet: bool = False
     case: bool = False
 
 
@@ -61,7 +60,7 @@ def _reviews(entries: Iterable[Entry], items: dict[str, Item]) -> dict[str, list
     """Answers that count as reviews, by concept, oldest first."""
     last: dict[str, datetime] = {}
     found: dict[str, list[Entry]] = defaultdict(list)
-    for entry in counted(list(entries)):
+    for entry in entries:
         if entry.event != "answer" or entry.item not in items or entry.verdict not in RATED:
             continue
         when = entry.when
@@ -112,27 +111,6 @@ def interleave(table: Sequence[Due]) -> list[Due]:
         ranked.append((turn[one.lesson], one))
         turn[one.lesson] += 1
     return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
-
-
-def spread(table: Iterable[Due], now: datetime, done: int = 0, a_day: int = A_DAY) -> list[Due]:
-    """The same concepts, at most ``a_day`` of them on a day: the others move to the start of the first later day with room.
-
-    Those due on an earlier day stay before those due on a later one; within a day lost bets come first, then the lessons take
-    turns. done: reviews of today, which take room of today. now: aware; its time zone says what a day is.
-    """
-    today, wished = now.date(), defaultdict(list)
-    for one in sorted(table, key=lambda one: (one.due, one.concept)):
-        wished[max(today, one.due.astimezone(now.tzinfo).date())].append(one)
-    placed, day, room = [], today, a_day - done
-    for wish, due in sorted(wished.items()):
-        if wish > day:
-            day, room = wish, a_day
-        for one in sorted(interleave(due), key=lambda one: not one.bet):
-            while room <= 0:
-                day, room = day + timedelta(days=1), a_day
-            placed.append(one if day == wish else replace(one, due=datetime.combine(day, time(), now.tzinfo)))
-            room -= 1
-    return placed
 
 
 def reviewed_on(day: date, now: datetime, entries: Iterable[Entry], bank: Bank) -> int:

@@ -208,7 +208,7 @@ def _cases() -> list[str]:
 
 
 def _schedule() -> str:
-    from course.learning.review import ideas, next_words, plan, spread_words
+    from course.learning.review import ideas, next_words, plan
 
     now = datetime.now().astimezone()
     found = plan(state.now.log.entries(), state.now.bank, now)
@@ -220,10 +220,9 @@ def _schedule() -> str:
             "答几张卡片，它们会在最合适的时候回来复习。",
         )
     planned = t(f"🗓️ Scheduled for review: {ideas(len(found.table))}. ", f"🗓️ 已安排复习 {ideas(len(found.table))}。")
-    if not found.days:
+    if not found.due:
         return planned + next_words(found, now)
-    days = spread_words(found, now)
-    return planned + t(f"With `review()`: {days}.", f"运行 `review()` 复习：{days}。")
+    return planned + t(f"With `review()`: {found.due} today.", f"运行 `review()` 复习：今天 {found.due} 个。")
 
 
 def _what_next() -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The daily review: a greeting and the deck."""
+"""The daily review: a greeting and the cards."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from course.cards.cards import Card
-from course.cards.review_deck import ReviewDeck
 from course.cards.text import text_mode
 from course.core.i18n import t
 from course.game.board import Board, career_line, game, played
 from course.game.returning import Return, coming_back, return_words
 from course.learning.bets import returns
 from course.learning.progress import Games
-from course.learning.review import Plan, closing, greeting, plan
+from course.learning.review import Plan, greeting, plan
 from course.learning.schedule import Due, due
 from course.verbs import state
 from course.verbs.say import say
@@ -56,7 +55,7 @@ def daily(make: Callable[[str], Card]) -> None:
                 "没有要复习的：你做完的题里，没有需要再来一遍的。答过的卡片会在最合适的时候回来。",
             )
         )
-    elif found.due or found.moved or not lost:
+    elif found.due or found.waiting or not lost:
         say(*greeting(found, _now()))
     _show_in_turn(found.items, make)
     for one in lost:
@@ -89,12 +88,8 @@ def warm(at_most: int, make: Callable[[str], Card]) -> None:
 
 
 def _show_in_turn(item_ids: tuple[str, ...] | list[str], make: Callable[[str], Card]) -> None:
-    cards = [make(item_id) for item_id in item_ids]
-    if not cards:
-        return
-    if text_mode():
-        for card in cards:
-            card.reopen()
-            card.show()
-        return
-    ReviewDeck(cards, state.now.log, lambda answered, right: closing(answered, right, _plan(), _now())).show()
+    """The cards, each asking anew; on a page one is open, and the next opens when it is answered (see ``course.cards.deck``)."""
+    for item_id in item_ids:
+        card = make(item_id)
+        card.reopen()
+        card.show()

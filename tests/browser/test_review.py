@@ -1,4 +1,4 @@
-"""The daily review in a real JupyterLab: one card at a time, by keyboard."""
+"""The daily review in a real JupyterLab, by keyboard."""
 
 from __future__ import annotations
 
@@ -34,33 +34,24 @@ def learner(lab):
     return log
 
 
-def test_back_and_next_by_keyboard(page, lab, learner):
+def test_the_review_is_a_deck_that_opens_the_next_card_by_keyboard(page, lab, learner):
     name = lab.write("review.ipynb", 'from course import *\nlanguage("en")', "review()")
     notebook = Notebook(page, lab, name).open()
     notebook.run_all()
-    deck, visible = page.locator(".tbq-deck"), page.locator("[class*=tbq-live-]:visible")
-    deck.get_by_text("Card 1 of 3").wait_for()
-    assert visible.count() == 1 and page.locator(".tbq-static:visible").count() == 0
+    cards = page.locator("[class*=tbq-live-]")
+    first, second = cards.nth(0), cards.nth(1)
+    first.locator("button.tbq-opt").first.wait_for()
+    assert cards.count() == 3 and page.locator(".tbq-static:visible").count() == 0
+    assert page.locator("button.tbq-opt:visible").count() == first.locator("button.tbq-opt").count()
     assert "3 ideas to review today from 3 lessons, mixed." in page.locator(".jp-Notebook").inner_text()
 
-    visible.locator("button.tbq-opt").first.focus()
+    first.locator("button.tbq-opt").first.focus()
     page.keyboard.press("Enter")
-    visible.locator("button.tbq-go").nth(1).focus()
+    first.locator("button.tbq-go").nth(1).focus()
     page.keyboard.press("Enter")
-    visible.get_by_text("Try again").wait_for()
+    first.get_by_text("Try again").wait_for()
     assert len(learner.entries()) == 4
-    back, following = (deck.locator("button").nth(place) for place in range(2))
-    following.focus()
-    page.keyboard.press("Enter")
-    deck.get_by_text("Card 2 of 3").wait_for()
-    assert "1 answered" in deck.inner_text() and visible.count() == 1
-    assert following.evaluate("button => button === document.activeElement"), "the focus stays"
-    for _ in range(2):
-        following.click()
-    deck.get_by_text("Done for now: 1 answered").wait_for()
-    assert visible.count() == 0
-    back.click()
-    deck.get_by_text("Card 3 of 3").wait_for()
+    second.locator("button.tbq-opt").first.wait_for()
     notebook.shot("review-deck")
 
 

@@ -9,7 +9,6 @@ import pytest
 import course
 from course.cards.card_spoken import SpokenCard
 from course.cards.render import MARKS, verdict_html
-from course.cards.review_deck import ReviewDeck
 from course.cards.text import answer
 from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.markup import plain
@@ -136,18 +135,6 @@ def test_the_card_uncovers_the_answers_by_its_button_and_keeps_the_rating(log, m
     assert again.behind.layout.display is None and again.model.value
     again.reopen()
     assert again.behind.layout.display == "none" and again.model.value == ""
-
-
-def test_in_the_daily_review_it_is_a_card_like_any_other(log, monkeypatch):
-    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", -1)
-    spoken = SpokenCard(QUESTIONS[0], log=log, bank=BANK, text=False)
-    deck = ReviewDeck([spoken], log, lambda answered, right: f"{answered} answered, {right} right")
-    spoken.show_button.click()
-    for letter in spoken.item.correct:
-        spoken.input.toggle(letter)
-    spoken.buttons[2].click()
-    deck.next()
-    assert "1 answered, 1 right" in deck.say.value
 
 
 def test_typed_it_goes_the_same_way(log):
