@@ -190,7 +190,9 @@ def part_of(pasted: str, known: Iterable[Message], most: int = 3) -> list[Messag
     for one in known:
         if not _same_constants(named, constants(" ".join(one.says))):
             continue
-        likeness = max(_likeness(given, words, said) for said in one.says)
+        likeness = max(
+            (_likeness(given, words, said) for said in one.says if not _ends_otherwise(given, said)), default=0
+        )
         scored += [(likeness, one)] if likeness >= _ENOUGH else []
     scored.sort(key=lambda pair: -pair[0])
     return [one for likeness, one in scored if likeness > scored[0][0] - 0.2][:most]
@@ -231,6 +233,14 @@ def _fit(words: set[str], said: str) -> bool:
     """Whether a message says these words, but for one in five: a piece that is not the whole message needs the rest to fit."""
     text = letters(said)
     return sum(word in text for word in words) >= 0.8 * len(words)
+
+
+def _ends_otherwise(given: str, said: str) -> bool:
+    """Whether a text begins as this wording does up to its last colon, and then says something else: killed by signal: Killed."""
+    head, colon, tail = said.rpartition(": ")
+    begun, end = letters(head), letters(tail)
+    rest = given.partition(begun)[2] if colon and len(begun) >= _SHORTEST and VARIES not in tail else ""
+    return bool(rest) and end not in rest and not end.startswith(rest)
 
 
 def _likeness(given: str, words: set[str], said: str) -> float:
