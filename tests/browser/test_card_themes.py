@@ -74,10 +74,6 @@ def test_the_look_follows_the_place(page):
         assert shown == [*expected, "14px"], (html, body, system)
 
 
-def test_the_style_asks_for_no_variable_of_a_host():
-    assert "--jp-" not in SHEET and "--vscode" not in SHEET
-
-
 def test_words_beside_the_cards_can_be_read_where_page_and_system_disagree(page):
     """A white page that names no theme and colours tables itself, under a system that prefers dark."""
     inner = "<div class='tbq tbq-deck'><p>words</p></div>"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import nbformat
 
-from course.cards.knowledge_view import cards_html
-from course.questions import knowledge
 from grader.authoring.prose import prose
 from tests.browser.conftest import Notebook, comes_to
 
@@ -35,19 +33,3 @@ def test_a_term_tells_its_meaning_and_a_fork_scrolls_to_its_heading(page, lab):
 
     comes_to(page, in_view, True)
     assert book.page.url.startswith("http://127.0.0.1")
-
-
-def test_a_turned_knowledge_card_keeps_its_rows_and_its_code_in_shape_among_the_styles_of_jupyterlab(page, lab):
-    card = cards_html([knowledge.read()[0]["cudnn.enabled"]], turned=True)
-    name = lab.write("card.ipynb", f"from IPython.display import HTML\nHTML({card!r})")
-    Notebook(page, lab, name).open().run_all()
-    page.locator(".tbk dt").first.wait_for()
-    one_line = page.eval_on_selector(".tbk dt", "one => 1.5 * parseFloat(getComputedStyle(one).lineHeight)")
-    names = page.eval_on_selector_all(
-        ".tbk dt",
-        "all => all.map(one => { const r = document.createRange(); r.selectNodeContents(one);"
-        " return r.getBoundingClientRect().height })",
-    )
-    assert len(names) == 6 and max(names) < one_line, "a name of a row is broken into lines"
-    box, code = page.locator(".tbk pre").bounding_box(), page.locator(".tbk pre code").bounding_box()
-    assert code["x"] - box["x"] >= 10, "the code stands off its frame"

@@ -12,21 +12,9 @@ from course.experiment.reading import OPEN
 from course.experiment.result import block, outcome
 from course.figures.shown import STYLE
 from course.verbs.reported import reported
-from tests.browser.conftest import REPLAY, Notebook, assert_colours_hold, languages, shoot
+from tests.browser.conftest import Notebook, shoot
 from tests.course.experiment.test_every_experiment import EXPERIMENTS
 from tests.course.experiment.test_headlines import records
-
-SHOW = """
-import course
-course.lesson("05_cudnn_benchmark", language="{code}")
-course.answer("05-bet-race", "c", confidence=2)
-course.answer("05-bet-revisit", "b", confidence=2)
-course.observe("05-toy-race"); course.observe("05-primitive-cache"); course.observe("05-sizes-cuda", bet=False)
-"""
-SEEN = """() => [...document.querySelectorAll('.tbr')].map(one => ({
-  images: [...one.querySelectorAll('.tbr-pic img')].filter(i => i.offsetWidth).map(i => [i.className, i.naturalWidth, i.offsetWidth]),
-  over: one.scrollWidth - one.clientWidth, head: parseFloat(getComputedStyle(one.querySelector('h3')).fontSize)}))"""
-
 
 CUT = """() => [...document.querySelectorAll('figure')].filter(
   one => Math.max(one.scrollWidth, one.firstElementChild.offsetWidth) > one.clientWidth).map(one => one.id)"""
@@ -47,29 +35,6 @@ def test_no_table_of_a_result_is_cut_on_a_phone(code, fresh_page):
     fresh_page.set_viewport_size({"width": 375, "height": 800})
     fresh_page.set_content(f'{STYLE}<body style="margin:8px"><section class="tbr">{"".join(tables)}</section>')
     assert fresh_page.evaluate(CUT) == []
-
-
-@pytest.mark.parametrize("code", languages("zh"))
-def test_one_picture_is_seen_at_each_width_and_in_each_theme(code, page, lab):
-    lab.forget()
-    notebook = Notebook(page, lab, lab.write(f"result-{code}.ipynb", REPLAY + SHOW.format(code=code))).open()
-    notebook.run_all()
-    page.evaluate("window.jupyterapp.shell.collapseLeft()")
-    page.wait_for_function("document.querySelectorAll('.tbr').length === 3")
-    for dark, name in ((True, "tb-dark"), (False, "tb-light")):
-        notebook.theme(dark)
-        for width in (800, 1280):
-            page.set_viewport_size({"width": width, "height": 2400})
-            page.wait_for_timeout(300)
-            race, table, others = page.evaluate(SEEN)
-            for one in (race, others):
-                ((shown, natural, drawn),) = one["images"]
-                assert shown == name and drawn >= 0.87 * natural  # never scaled down until it cannot be read
-            assert table["images"] == [] and all(
-                one["over"] <= 1 and one["head"] == 21 for one in (race, table, others)
-            )
-            shoot(page, f"result-{code}-{name}-{width}")
-    assert_colours_hold(page, "results", ".tbr")
 
 
 def test_an_untrusted_notebook_keeps_the_headline_the_picture_and_the_numbers(page, lab):

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import zlib
-
 import pytest
 
 import course
-from course.core.catalog import LESSONS
 from course.core.i18n import LANGUAGES, set_language
-from course.flags import GROUPS, SWITCHES
 from course.verbs import state
-from course.verbs.portfolio.poster import Entry
 from tests.browser.conftest import assert_open_to_all, shoot
 
 SIDE = 1054
@@ -75,48 +69,6 @@ def test_it_speaks_both_languages_follows_both_themes_and_opens_for_the_printer(
     assert page.locator("main:visible details.ask[open]").count() == 0
     context.close()
     assert faults == [] and all(url.startswith(("file:", "data:")) for url in asked)
-
-
-def test_a_cheat_sheet_fits_the_two_sides_of_one_sheet_of_paper(page):
-    for language in LANGUAGES:
-        page.evaluate(f"language('{language}')")
-        heights = page.evaluate(
-            f"Object.fromEntries([...document.querySelectorAll('#{language}-sheets .tbp-sheet')].map("
-            "one => [one.querySelector('h3 code').textContent, one.getBoundingClientRect().height]))"
-        )
-        assert len(heights) == len(GROUPS)
-        assert {name for name, height in heights.items() if not 0 < height <= 2 * SIDE} == set()
-
-
-def test_printed_it_has_no_empty_page_and_two_a_lesson_at_most(page):
-    for language in LANGUAGES:
-        page.evaluate(f"language('{language}'), dispatchEvent(new Event('beforeprint'))")
-        drawn = page_contents(page.pdf(prefer_css_page_size=True))
-        assert 10 < len(drawn) <= 2 * len(LESSONS), language
-        assert min(map(len, drawn)) > 2000, "a page with hardly a word on it"
-
-
-def page_contents(pdf: bytes) -> list[bytes]:
-    """What is drawn on each page of a PDF that Chromium made."""
-    found = []
-    for place in re.findall(rb"/Type /Page\n.*?/Contents (\d+) 0 R", pdf, re.DOTALL):
-        stream = re.search(rb"\n" + place + rb" 0 obj\n.*?stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL)
-        found.append(zlib.decompress(stream[1]))
-    return found
-
-
-def test_the_map_is_one_page_in_type_that_can_be_read(page):
-    for language in LANGUAGES:
-        page.evaluate(f"language('{language}')")
-        section = page.locator(f"#{language}-map")
-        assert section.locator(".wide").is_hidden() and section.bounding_box()["height"] < 0.95 * SIDE
-        names = section.locator(".paper-map li").all_inner_texts()
-        for switch in SWITCHES.values():
-            assert any(Entry(switch).name in one for one in names), switch.name
-        points = section.locator(".paper-map code").evaluate_all(
-            "all => Math.min(...all.map(one => parseFloat(getComputedStyle(one).fontSize))) * 72 / 96"
-        )
-        assert points >= 7
 
 
 def test_on_paper_the_backs_of_the_cards_are_there_at_once(page):

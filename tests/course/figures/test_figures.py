@@ -18,11 +18,8 @@ from course.experiment.reading import CUT_SHORT, FAULT, SOME_FEW, TOO_FEW, TOO_N
 from course.experiment.result import block
 from course.figures import style
 from course.figures import timing as timing_plots
-from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows
 from course.figures.picture import Plot
 from course.figures.shown import Betted
-from course.figures.svg import BROAD, PHONE, SLIM, wide
-from course.figures.words import ratio_words
 from course.timing import compare, measure
 from tests.conftest import loaded_by, missing, tell
 from tests.support.timing_clocks import NoisyClock, costing
@@ -74,11 +71,6 @@ def experiment(read=lambda rows: Reading("a"), draw=draw) -> Experiment:
 
 
 EXPERIMENT = experiment()
-
-
-def figure_text(figure) -> str:
-    figure.canvas.draw()
-    return " ".join(item.get_text() for item in figure.findobj(mpl.text.Text))
 
 
 @pytest.mark.parametrize("code", ["en", "zh"])
@@ -307,64 +299,3 @@ def test_a_line_that_was_bet_on_has_a_name():
 
     lost = Table([["", "who"], ["first", "x86"]]).bet_on(0, ["nobody"])
     assert '<th scope="row">as you bet</th>' in lost.html() and "as you bet" in lost.alt
-
-
-WORDS = re.compile(r'<text x="([\d.]+)" y="([\d.]+)" [^>]*?font-size="([\d.]+)"([^>]*)>([^<]*)<')
-
-
-def words_in(svg: str) -> list[tuple[str, tuple[float, float, float]]]:
-    """The words of a picture, each with where it begins and ends, and its height."""
-    found = []
-    for x, y, size, more, words in WORDS.findall(svg):
-        length = wide(unescape(words), float(size), "700" in more)
-        begin = float(x) - length * (1 if '"end"' in more else 0.5 if "middle" in more else 0)
-        found.append((unescape(words), (begin, begin + length, float(y))))
-    return found
-
-
-def middle_of(svg: str) -> float:
-    """Where the middle line of `ratio_rows` stands."""
-    ends = re.findall(r'<polyline points="([\d.]+),[\d.]+ ([\d.]+),[\d.]+" fill="none" stroke="var\(--p-fg', svg)
-    (middle,) = {float(x) for x, other in ends if x == other}
-    return middle
-
-
-@pytest.mark.parametrize("code", ["en", "zh"])
-@pytest.mark.parametrize("width", [BROAD, SLIM, PHONE])
-@pytest.mark.parametrize("ratio", [0.2, 1.0, 3.6])
-def test_a_bet_on_no_difference_says_whose_it_is(code, width, ratio):
-    set_language(code)
-    rows = [Ratio("a", ratio, 0.98 * ratio, 1.02 * ratio), Ratio("b", 1.0, 0.99, 1.01)]
-    picture = ratio_rows(rows, ("left", "right"), Bet("all the same", rows={0: "middle", 1: "middle"}))
-    said = words_in(picture.svg(width))
-    mine = [place for words, place in said if t("your bet", "你押") in words]
-    assert len(mine) == 2, said
-    for begin, end, y in mine:
-        beside = [
-            place for words, place in said if words in (ratio_words(ratio), ratio_words(1)) and abs(place[2] - y) < 10
-        ]
-        assert all(end < one[0] or one[1] < begin for one in beside)
-
-
-@pytest.mark.parametrize("width", [BROAD, SLIM, PHONE])
-@pytest.mark.parametrize("side", ["left", "right"])
-def test_a_bet_whose_box_is_full_of_the_value_is_named_on_its_side_and_not_on_the_value(width, side):
-    ratio = {"left": 0.76, "right": 1.3}[side]
-    rows = [
-        Ratio("one size", ratio, 0.75 * ratio, 1.25 * ratio),
-        Ratio("b", 8.0, 7.9, 8.1),
-        Ratio("c", 0.1, 0.09, 0.11),
-    ]
-    drawn = ratio_rows(rows, ("left", "right"), Bet("in both, whatever the sizes are", rows={0: side})).svg(width)
-    said = words_in(drawn)
-    (mine,) = [place for words, place in said if "your bet" in words]
-    beside = [place for words, place in said if abs(place[2] - mine[2]) < 10 and place is not mine]
-    assert 0 < mine[0] and mine[1] < width and all(mine[1] < one[0] or one[1] < mine[0] for one in beside)
-    assert mine[1] < middle_of(drawn) if side == "left" else middle_of(drawn) < mine[0]
-
-
-def test_a_value_stands_beside_its_bar_and_not_behind_the_bet():
-    drawn = bars([Bar("a", 100, "100 %"), Bar("b", 9, "9 %")], Bet("under half", rows=[1], span=(2, 90))).svg(BROAD)
-    boxes = [(float(x), float(w)) for x, w in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)]
-    bar = sum(boxes[1])
-    assert bar < dict(words_in(drawn))["9 %"][0] < bar + 20

@@ -13,7 +13,7 @@ from course.figures.curves import cost_curve, trend
 from course.figures.kinds import LEAST_ROUNDS, Bar, Bet, Lane, Ratio, Share, bars, race, ratio_rows, share_grid
 from course.figures.lanes import Scene, Span, timed_lanes
 from course.figures.panels import Panel, panels
-from course.figures.svg import BROAD, PHONE, SLIM, wide
+from course.figures.svg import BROAD, PHONE, SLIM
 from course.figures.timeline import timeline_plot
 from course.figures.timing import paired_plot, samples_plot
 from course.figures.words import fold, ratio_words, time_words
@@ -161,30 +161,6 @@ def test_numbers_are_said_as_people_say_them():
         "2.3 s",
         "10 min",
     ]
-
-
-@pytest.mark.parametrize("bet", [Bet("x", rows=[0], span=(0, 3)), Bet("x", rows=[0])])
-def test_the_words_of_a_bet_do_not_run_into_the_next_name(bet):
-    """On a narrow page, where names stand above their rows."""
-    names = ["a name that is long enough to stand above", "the next one, as long as the first"]
-    for sheet in (
-        bars([Bar(name, 2, "2") for name in names], bet),
-        *([race([Lane(name, [1, 1], "2") for name in names], "ms", bet)] if bet.span else []),
-    ):
-        texts = {one.text: float(one.get("y")) for one in ElementTree.fromstring(sheet.svg(SLIM)) if one.text}
-        (asked,) = [y for words, y in texts.items() if words == bet.full]
-        assert asked + 15 <= texts[names[1]], texts
-
-
-@pytest.mark.parametrize("width", [BROAD, SLIM, PHONE])
-def test_what_a_clock_read_stands_on_the_paper_and_words_beside_a_short_bar_only_where_nothing_follows(width):
-    texts = [one for one in ElementTree.fromstring(timed_lanes(SCENES, "ms").svg(width)) if one.text]
-    assert [one.text for one in texts].count("gives the order") == 1
-    for one in texts:
-        if one.text.startswith("the clock"):
-            long = wide(one.text, 14, True)
-            left = float(one.get("x")) - (long if one.get("text-anchor") == "end" else 0)
-            assert 0 <= left and left + long <= width, one.text
 
 
 def test_the_words_of_a_picture_tell_rows_of_one_name_apart():
