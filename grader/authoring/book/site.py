@@ -23,18 +23,7 @@ from grader.authoring.book.execute import executed
 from grader.project import Project, ProjectError
 
 SPHINX_NAMES = {"en": "en", "zh": "zh_CN"}
-FURO = {
-    "Skip to content": "跳到正文",
-    "Navigation": "导航",
-    "On this page": "本页目录",
-    "Contents": "目录",
-    "Previous": "上一页",
-    "Next": "下一页",
-    "Home": "首页",
-    "Toggle site navigation sidebar": "打开或收起导航",
-    "Toggle table of contents sidebar": "打开或收起本页目录",
-    "Toggle Light / Dark / Auto color theme": "切换浅色、深色、自动",
-}
+FURO: dict[str, str] = front.WORDS["theme"]
 """The words of the theme that it has in English alone."""
 SCRIPTS = (*offline.CARD_SCRIPTS, "theme.js")
 

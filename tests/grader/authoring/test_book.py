@@ -15,7 +15,7 @@ from course.cards.offline_words import words
 from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.markup import plain
 from course.questions import knowledge
-from grader.authoring.book import check, clean, find, pages
+from grader.authoring.book import check, clean, find
 from grader.authoring.book.execute import executed
 from grader.project import Project, checkpoint_items
 from tests.conftest import ROOT
@@ -151,16 +151,6 @@ def test_the_check_finds_a_question_of_a_checkpoint_and_a_page_without_twin(tmp_
     assert f"en/x.html: holds {secret} of a checkpoint" in found and any(
         "zh/alone.html: is missing" in one for one in found
     )
-
-
-@pytest.mark.parametrize("repository", ["", "https://example.org/c.git"])
-def test_colab_is_offered_only_where_it_can_open_the_notebooks(repository, tmp_path):
-    file, project, pyproject = "notebooks/zh/tools/own_model.ipynb", Project(tmp_path), tmp_path / "pyproject.toml"
-    pyproject.write_text(f'repository = "{repository}"\n', "utf-8")
-    assert "colab" not in pages.head(file, "zh", project)
-    for address in ("https://github.com/me/course", "https://github.com/me/course.git"):
-        pyproject.write_text(f'repository = "{address}"\n', "utf-8")
-        assert f"github/me/course/blob/main/{file}" in pages.head(file, "zh", project)
 
 
 @pytest.mark.long
