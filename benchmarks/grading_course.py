@@ -15,12 +15,12 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
-from grader.authoring.build import answer_id, assignment_notebook
-from grader.authoring.publish import text_of
 from grader.course import Course, done, init
 from grader.handin.answers import keyed_items
 from grader.marking.step import grade_id
 from grader.project import Project
+from grader.project.build import answer_id, assignment_notebook
+from grader.project.publish import text_of
 from grader.project.task import tasks
 from grader.reporting.summary import release
 

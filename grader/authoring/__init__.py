@@ -1,1 +1,1 @@
-"""Build notebooks from their sources, check texts and questions, and check that nothing secret gets to learners."""
+"""For authors: check texts and questions, make the reference pages and the book, and check that nothing secret gets to learners."""

@@ -16,13 +16,13 @@ from typing import Any
 from course.questions.finding import Finding
 from grader import project as files
 from grader.authoring.ids import known_ids, used_ids
-from grader.authoring.prose import Found
-from grader.authoring.prose import faults as prose_faults
 from grader.authoring.question_check import checkpoint_findings
-from grader.authoring.worth import MARK, TYPED
 from grader.project import LANGUAGES, Project, ProjectError
+from grader.project.prose import Found
+from grader.project.prose import faults as prose_faults
 from grader.project.source import Cell, read
 from grader.project.task import tasks
+from grader.project.worth import MARK, TYPED
 
 QUICK = 30  # seeds for which variants are looked at while notebooks are built; the tests look at more
 

@@ -21,8 +21,8 @@ from course.flags import DEPENDS, GROUPS, TABLE, WHEN, Switch, module_of
 from course.questions import knowledge, messages
 from course.questions.bank import read_yaml
 from grader.authoring import claims
-from grader.authoring.template import render
 from grader.project import Project
+from grader.project.template import render
 
 FOLDER = Path(__file__).parent / "pages"
 WORDS: dict[str, dict[str, Any]] = read_yaml(FOLDER / "words.yaml")

@@ -18,7 +18,6 @@ from pathlib import Path
 from nbgrader.utils import rmtree
 from tqdm import tqdm
 
-from grader.authoring.publish import text_of
 from grader.autograde import pool
 from grader.course import Course
 from grader.gradebook import GradebookWriter
@@ -35,6 +34,7 @@ from grader.project.files import locked
 from grader.project.files import replace as write_over
 from grader.project.groups import groups
 from grader.project.names import printable
+from grader.project.publish import text_of
 from grader.reporting.summary import Outcome, graded_notebook, outcomes, state_of
 from grader.sandbox.launch import out_of_sight, unenforced
 

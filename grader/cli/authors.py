@@ -18,7 +18,7 @@ def run_notebooks(arguments: argparse.Namespace) -> int:
     from grader.authoring import claims, reference
     from grader.authoring.leaks import leaks
     from grader.authoring.lint import lint
-    from grader.authoring.publish import build_all, leftovers, out_of_step, readmes, write
+    from grader.project.publish import build_all, leftovers, out_of_step, readmes, write
 
     project = Project()
     made, problems = build_all(project, arguments.only)

@@ -24,8 +24,6 @@ from course.core.units import format_points
 from course.learning.marking import Response
 from course.learning.sheet import AnswerSheet
 from course.questions.items import Item
-from grader.authoring.build import answer_id
-from grader.authoring.publish import text_of
 from grader.autograde.pool import cores
 from grader.autograde.run import How, autograde
 from grader.course import Course, init
@@ -35,6 +33,8 @@ from grader.handin.exchange import collect
 from grader.handin.papers import paper_of
 from grader.marking.step import grade_id
 from grader.project import Project, ProjectError, name_of, notebook_in
+from grader.project.build import answer_id
+from grader.project.publish import text_of
 from grader.project.task import Task, tasks
 from grader.release.run import release
 from grader.reporting.export import export

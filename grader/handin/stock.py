@@ -13,16 +13,16 @@ from pathlib import Path
 
 import nbformat
 
-from grader.authoring.build import checkpoint_notebook
-from grader.authoring.publish import text_of
 from grader.course import Course
 from grader.handin.files import read_regular
 from grader.handin.guard import guarded
 from grader.handin.handin import STAMP
 from grader.handin.reading import PLACEHOLDER
 from grader.project import Project, name_of
+from grader.project.build import checkpoint_notebook
 from grader.project.dates import timestamp_of
 from grader.project.files import replace, unlock
+from grader.project.publish import text_of
 from grader.sandbox.limits import MOST_BYTES
 
 ASIDE = "as handed in"

@@ -13,10 +13,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course.core.i18n import both, pick
-from grader.authoring.build import answer_id
 from grader.handin.reading import untouched
 from grader.marking.said import SAID, say
 from grader.marking.step import grade_id, note, state
+from grader.project.build import answer_id
 
 BINDS = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 FIXED = ("grade", "grade_id", "locked", "solution", "task", "schema_version")

@@ -20,7 +20,6 @@ from nbgrader import utils
 from nbgrader.preprocessors import LimitOutput
 
 from course.core.catalog import checkpoint_names
-from grader.authoring.publish import text_of
 from grader.course import released_text
 from grader.handin.answers import keyed_items
 from grader.handin.handin import STAMP
@@ -37,6 +36,7 @@ from grader.marking.running import Run
 from grader.marking.step import STATE, language_of, note, state
 from grader.project import HERE, Infrastructure, Project
 from grader.project.groups import homes
+from grader.project.publish import text_of
 from grader.project.task import tasks
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared

@@ -1,4 +1,4 @@
-"""Where the parts of a checkout are (``Project``), and how they are read: sources, checkpoint items, keys.
+"""Where the parts of a checkout are (``Project``), how they are read (sources, checkpoint items, keys), and the notebooks built of them.
 
 Everything takes a ``Project``, so that the same code works on another checkout (the tests build small ones).
 """

@@ -14,15 +14,15 @@ from nbformat import NotebookNode
 from nbgrader import utils
 
 from course.questions.variants import is_template
-from grader.authoring.build import assignment_notebook
 from grader.authoring.lint import lint
-from grader.authoring.publish import text_of
 from grader.authoring.scaffold import left_over
 from grader.course import Course, command, done
 from grader.gradebook import in_gradebook
 from grader.handin.papers import has_papers, released_salt, salt
 from grader.marking.hidden_inputs import secret
 from grader.project import Project, ProjectError, checkpoint_items, notebook_in
+from grader.project.build import assignment_notebook
+from grader.project.publish import text_of
 
 COPIED = ("source", "release")
 WHICH_ID = (

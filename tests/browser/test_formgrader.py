@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 
-from grader.authoring.publish import text_of
+from grader.project.publish import text_of
 from tests.browser.conftest import Lab, comes_to, shoot
 from tests.support.grading_class import hand_in_class
 from tests.support.grading_fixtures import LESSON, NOTEBOOK

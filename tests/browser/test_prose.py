@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import nbformat
 
-from grader.authoring.prose import prose
+from grader.project.prose import prose
 from tests.browser.conftest import Notebook, comes_to
 
 

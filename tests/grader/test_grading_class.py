@@ -7,12 +7,12 @@ import re
 import nbformat
 import pytest
 
-from grader.authoring.build import checkpoint_notebook
-from grader.authoring.publish import text_of
 from grader.cli.made_up import CLASS
 from grader.course import Course
 from grader.gradebook.marks import CellMark, cell_marks
 from grader.marking.step import STATE, grade_id
+from grader.project.build import checkpoint_notebook
+from grader.project.publish import text_of
 from grader.project.task import tasks
 from grader.reporting.give_out import feedback
 from grader.reporting.summary import summary

@@ -12,7 +12,6 @@ import nbformat
 import pytest
 
 from course.learning.marking import mark
-from grader.authoring.build import answer_id
 from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.cli.made_up import Student, answers, work
@@ -22,6 +21,7 @@ from grader.handin.answers import keyed_items
 from grader.handin.papers import paper_in, released_salt
 from grader.marking.step import grade_id
 from grader.project import Project
+from grader.project.build import answer_id
 from grader.project.task import tasks
 from grader.release.run import release
 from grader.reporting.report import figures, page

@@ -9,11 +9,11 @@ import nbformat
 import pytest
 import yaml
 
-from grader.authoring.build import checkpoint_notebook
 from grader.authoring.lint import lint
 from grader.cli import main
 from grader.course import Course
 from grader.project import Project
+from grader.project.build import checkpoint_notebook
 from tests.support.graded_class import make_class
 from tests.support.grading_class import rows
 from tests.support.grading_fixtures import ITEMS, KEYS, LESSON, NOTEBOOK, both

@@ -9,11 +9,11 @@ import nbformat
 import pytest
 
 from course.learning.sheet import AnswerSheet
-from grader.authoring.build import answer_id
 from grader.cli.made_up import right
 from grader.handin.answers import keyed_items
 from grader.marking.step import grade_id
 from grader.project import Project
+from grader.project.build import answer_id
 from grader.project.task import tasks
 
 PROJECT, LESSON = Project(), "08_mps"

@@ -22,8 +22,8 @@ from course.learning.log import AnswerLog, default_path
 from course.learning.marking import Response
 from course.learning.sheet import AnswerSheet
 from course.verbs import state
-from grader.authoring.build import practice_notebook
 from grader.project import Project
+from grader.project.build import practice_notebook
 from grader.release.bundling.build import wheel_of
 from grader.release.bundling.single import TEXTS, pack, single
 from tests.conftest import ROOT, missing

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from grader.authoring.build import BADGE
+from grader.project.build import BADGE
 
 HIDDEN = {"explain", "predict", "observe", "explore", "keep", "review", "poster", "cheat_sheet"}
 """A cell that calls only these shows what they show, and not the call."""

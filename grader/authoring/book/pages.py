@@ -16,8 +16,8 @@ from course.verbs.portfolio.poster import poster
 from grader.authoring import reference
 from grader.authoring.book import front
 from grader.authoring.book.clean import raw
-from grader.authoring.build import COLAB
 from grader.project import Project
+from grader.project.build import COLAB
 
 SAID = front.WORDS["pages"]
 TITLES: dict[str, Text] = {**front.WORDS["titles"], **{name: one["title"] for name, one in reference.WORDS.items()}}

@@ -15,12 +15,12 @@ from nbformat import NotebookNode
 
 from course.core.catalog import checkpoint_names
 from course.core.i18n import Text, both, pick
-from grader.authoring.build import checkpoint_notebook, practice_notebook
-from grader.authoring.publish import text_of
 from grader.course import Course
 from grader.handin.papers import released_salt
 from grader.project import HERE, Project, ProjectError
+from grader.project.build import checkpoint_notebook, practice_notebook
 from grader.project.dates import shown
+from grader.project.publish import text_of
 from grader.release.bundling.scan import scan
 from grader.release.bundling.single import TEXTS, pack, single
 from grader.release.run import student_config

@@ -11,9 +11,9 @@ import course
 from course.core.version import __version__
 from course.learning.embedded_questions import embedded_questions
 from course.verbs import state
-from grader.authoring.build import checkpoint_notebook
 from grader.authoring.leaks import leaks
 from grader.project import Project
+from grader.project.build import checkpoint_notebook
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 

@@ -18,7 +18,7 @@ from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.text import text_of
 from course.questions import glossary, knowledge
 from course.verbs import state
-from grader.authoring.prose import anchor, faults, prose
+from grader.project.prose import anchor, faults, prose
 from grader.project.source import parse
 from tests.support.sources import twins
 

@@ -10,13 +10,13 @@ import nbformat
 import pytest
 
 from course.core.catalog import LESSONS
-from grader.authoring.bootstrap import bootstrap
-from grader.authoring.build import assignment_notebook, checkpoint_notebook, practice_notebook
 from grader.authoring.leaks import leaks
 from grader.authoring.lint import lint
-from grader.authoring.publish import build_all, out_of_step, readmes, text_of
-from grader.authoring.publish import write as publish
 from grader.project import Project, ProjectError
+from grader.project.bootstrap import bootstrap
+from grader.project.build import assignment_notebook, checkpoint_notebook, practice_notebook
+from grader.project.publish import build_all, out_of_step, readmes, text_of
+from grader.project.publish import write as publish
 from grader.project.source import parse
 from tests.conftest import ROOT
 from tests.support.grading_fixtures import BET, CHECKPOINT, LESSON, LESSON_SOURCE, make_project, write

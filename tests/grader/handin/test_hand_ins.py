@@ -13,13 +13,13 @@ import nbformat
 import pytest
 from nbgrader.apps import ExportApp
 
-from grader.authoring.build import checkpoint_notebook, practice_notebook
-from grader.authoring.publish import text_of
 from grader.autograde.run import How, autograde
 from grader.course import Course, init
 from grader.handin.importing import import_submissions
 from grader.handin.reading import Files, read, unpacked
 from grader.project import Infrastructure
+from grader.project.build import checkpoint_notebook, practice_notebook
+from grader.project.publish import text_of
 from grader.release.run import release
 from grader.reporting.give_out import feedback
 from grader.reporting.summary import stale

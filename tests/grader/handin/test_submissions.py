@@ -16,14 +16,14 @@ from course.learning.harvesting import harvest
 from course.learning.marking import Response
 from course.learning.notebook_file import read_notebook
 from course.learning.sheet import AnswerSheet
-from grader.authoring.build import checkpoint_notebook
-from grader.authoring.publish import text_of
 from grader.course import init
 from grader.handin.reading import Files, files_of, read
 from grader.handin.stock import before_autograde
 from grader.marking.held import why_held
 from grader.marking.restored_cells import restore_cells
 from grader.marking.step import grade_id, notes, reasons, state
+from grader.project.build import checkpoint_notebook
+from grader.project.publish import text_of
 from tests.support.grading_corpus.base import RIGHT, dumped, sheet
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 

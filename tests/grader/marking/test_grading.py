@@ -15,7 +15,6 @@ from course.core.i18n import both
 from course.core.verdict import correct
 from course.exercises.slips import same
 from course.learning.marking import Response
-from grader.authoring.build import assignment_notebook, checkpoint_notebook
 from grader.course import Course, init
 from grader.handin.answers import keyed_items
 from grader.marking import probe as probes
@@ -23,6 +22,7 @@ from grader.marking import render
 from grader.marking.hidden_inputs import content, draw
 from grader.marking.tasks import judge_task
 from grader.project import Infrastructure, Project, ProjectError
+from grader.project.build import assignment_notebook, checkpoint_notebook
 from grader.project.task import Case, Part, Task, tasks
 from tests.lessons.losing import probed_in
 from tests.support.grading_fixtures import LESSON, make_project

@@ -9,8 +9,8 @@ import nbformat
 
 from course.core.catalog import checkpoint_names
 from course.questions.finding import Finding
-from grader.authoring.build import PICTURE, badge_of, checkpoint_notebook, practice_notebook
 from grader.project import LANGUAGES, Project, ProjectError
+from grader.project.build import PICTURE, badge_of, checkpoint_notebook, practice_notebook
 
 BUILDERS = {"checkpoints": checkpoint_notebook} | {
     f"{kind}s": partial(practice_notebook, kind=kind) for kind in ("lesson", "tool", "project")

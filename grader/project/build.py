@@ -14,12 +14,12 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from course.core.version import __version__
 from course.learning.notebook_file import STUB
 from grader import project as project_files
-from grader.authoring.bootstrap import bootstrap
-from grader.authoring.prose import prose
-from grader.authoring.worth import MARK, points_by_id, worth
 from grader.project import Project, ProjectError
+from grader.project.bootstrap import bootstrap
+from grader.project.prose import prose
 from grader.project.source import Cell, read
 from grader.project.task import tasks
+from grader.project.worth import MARK, points_by_id, worth
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 TEXT_STUB = {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答"}
@@ -185,7 +185,7 @@ def _release(notebook: NotebookNode, language: str, graded: bool) -> NotebookNod
     """Remove the solutions with nbgrader's own preprocessors, in the order of generate_assignment."""
     from nbgrader.preprocessors import ComputeChecksums, LockCells
 
-    from grader.authoring.clear import ClearTasks
+    from grader.project.clear import ClearTasks
 
     clear = ClearTasks(code_stub={"python": STUB[language]}, text_stub=TEXT_STUB[language], enforce_metadata=graded)
     for step in (LockCells(), clear, ComputeChecksums()):
