@@ -115,8 +115,7 @@ def read_who_sees(rows: list[dict]) -> Reading | None:
     if thread is None or spawn is None:
         return None
     option = {(0, 0, 0): "a", (1, 0, 0): "b", (1, 1, 0): "c", (1, 1, 1): "d"}.get((thread, fork, spawn))
-    without_fork = (thread, fork, spawn) == (1, None, 0)
-    return Reading(option or ("without fork" if without_fork else "mixed"), bets={"01-bet-who-sees": option})
+    return Reading(option or "mixed", bets={"01-bet-who-sees": option})
 
 
 def _seen(rows: list[dict], read_in: str) -> int | None:
@@ -137,7 +136,7 @@ def read_flags_trap(rows: list[dict]) -> Reading:
     """How many switches changed inside without being named, and whether all came back."""
     others = sum(not row["named"] and row["inside"] != row["before"] for row in rows)
     back = all(row["after"] == row["before"] for row in rows)
-    outcome = ("none", "one")[others] if others < 2 else "several"
+    outcome = "not back" if not back else ("none", "one")[others] if others < 2 else "several"
     moments = ("before", "inside", "after")
     drawn = [
         {"switch": row["switch"], **{moment: str(bool(row[moment])) for moment in moments}}
@@ -147,7 +146,7 @@ def read_flags_trap(rows: list[dict]) -> Reading:
     ]
     drawn.append({"switch": "count", "inside": str(others), "told": ["inside"]})
     settled = {0: "a", 1: "b", 2: "c", 3: "d"}.get(others)
-    return Reading(outcome + ", not back" * (not back), {"others": others}, drawn, {"01-bet-flags": settled})
+    return Reading(outcome, {"others": others}, drawn, {"01-bet-flags": settled})
 
 
 # --- 01-frozen ----------------------------------------------------------------------------------------------

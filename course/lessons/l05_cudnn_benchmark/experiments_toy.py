@@ -64,8 +64,7 @@ def read_toy_race(rows: list[dict]) -> Reading | None:
         return None
     one, new = (verdict == "faster" for verdict in asked)
     if one and not new:
-        three = {"faster": "sizes come back", "slower": "one size", "same": "one size"}
-        return Reading("b " + three.get(seen.get("three sizes", ""), "not with new sizes"))
+        return Reading("b sizes come back" if seen.get("three sizes") == "faster" else "b not with new sizes")
     return Reading({(True, True): "a", (False, False): "c", (False, True): "d"}[one, new])
 
 

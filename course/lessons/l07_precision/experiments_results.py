@@ -59,8 +59,9 @@ def read_neighbours(rows: list[dict]) -> Reading:
     plain, low, cured = seen["float32"], seen["tf32"], seen["tf32, mean removed"]
     if plain - low < 10:
         return Reading("finds them", drawn=drawn)
-    lost = "loses nearly all" if low < 0.1 * plain else "loses some"
-    return Reading(lost + (", cured" if plain - cured < 10 else ""), drawn=drawn)
+    if plain - cured >= 10:
+        return Reading("loses some", drawn=drawn)
+    return Reading("loses nearly all, cured" if low < 0.1 * plain else "loses some, cured", drawn=drawn)
 
 
 # --- 07-solve -----------------------------------------------------------------------------------------------

@@ -61,12 +61,9 @@ def read_one_step(rows: list[dict]) -> Reading | None:
         return None
     if len(set(kinds)) == 1:
         return Reading(f"all {kinds[0]}")
-    first = kinds[0] == "slower"
-    if turn:
-        return Reading("first slower, then faster" if first else "faster from there", {"turn": turn})
-    if kinds[-1] == "undecided":
-        return Reading("first slower, last open") if first else None
-    return Reading("first slower, no gain" if first else "no gain")
+    if not turn:
+        return Reading("no gain")
+    return Reading("first slower, then faster" if kinds[0] == "slower" else "faster from there", {"turn": turn})
 
 
 # --- 09-on-off ----------------------------------------------------------------------------------------------

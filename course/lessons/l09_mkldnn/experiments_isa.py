@@ -105,21 +105,13 @@ def read_threads(rows: list[dict]) -> Reading | None:
     if any(map(_waits, rows)):
         return Reading("waiting")
     small, large = (kind_of(found[size]) for size in ("small", "large"))
-    if small == large == "undecided":
-        return None
-    outcome = "both" if small == large else "mixed"
     if "undecided" in (small, large):
-        outcome = "small open" if small == "undecided" else "large open"
-    return Reading(outcome, {"small": DOES[small], "large": DOES[large]})
+        return None
+    return Reading("both" if small == large else "mixed", {"small": DOES[small], "large": DOES[large]})
 
 
 WAITING = 20  # no teamwork of a few microseconds explains such a ratio
-DOES = {
-    "faster": both("help", "变快"),
-    "slower": both("slow down", "变慢"),
-    "same": both("do nothing for", "没变化"),
-    "undecided": both("", "说不准"),
-}
+DOES = {"faster": both("help", "变快"), "slower": both("slow down", "变慢"), "same": both("do nothing for", "没变化")}
 
 
 def _waits(row: dict) -> bool:

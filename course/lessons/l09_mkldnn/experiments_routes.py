@@ -76,6 +76,6 @@ def read_deterministic(rows: list[dict]) -> Reading | None:
         return None
     plain, switch, inside = ((row["lines"], row["implementation"]) for row in rows)
     drawn = [{**row, "told": ["enabled"] * (not row["enabled"])} for row in rows]
-    if rows[2]["enabled"]:
-        return Reading("as it was" if plain == switch == inside else "other code", drawn=drawn)
-    return Reading("off inside" if plain == switch else "off inside, other code by the switch", drawn=drawn)
+    if plain == switch == inside:
+        return Reading("as it was", drawn=drawn)
+    return Reading("off inside" if plain == switch and not rows[2]["enabled"] else "other code", drawn=drawn)

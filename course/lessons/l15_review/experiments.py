@@ -140,8 +140,8 @@ def read_flip_all(rows: list[dict]) -> Reading:
             told = ["where"] * (state == "changed")
             drawn.append({"line": state, "where": "count", "count": counts[state], "told": told})
     changed, tried = counts["changed"], counts["changed"] + counts["same"]
-    many = {0: "a", 1: "b one"}.get(changed, "b" if changed <= 10 else "c" if changed <= 20 else "d")
-    return Reading(many if tried else None, {"changed": changed, "tried": tried}, drawn)
+    many = "b" if changed <= 10 else "c" if changed <= 20 else "d"
+    return Reading((many if changed else "a") if tried else None, {"changed": changed, "tried": tried}, drawn)
 
 
 # --- 15-three-lines -----------------------------------------------------------------------------------------
@@ -198,10 +198,9 @@ def read_three_lines(rows: list[dict]) -> Reading | None:
     kinds = {row["line"]: kind_of(row) for row in rows}
     if set(kinds) != set(LINES) or "undecided" in kinds.values():
         return None
-    moved = tuple(name for name in LINES if kinds[name] != "same")
-    option = PATTERNS.get(moved)
-    outcome = {"b": f"b {kinds['conv_off']}", None: "one" if len(moved) == 1 else "two"}.get(option, option)
-    return Reading(outcome, bets={"15-bet-lines": option})
+    option = PATTERNS.get(tuple(name for name in LINES if kinds[name] != "same"))
+    faster = option == "b" and kinds["conv_off"] == "faster"
+    return Reading("others" if faster or not option else option, bets={"15-bet-lines": option})
 
 
 # --- 15-what-moves ------------------------------------------------------------------------------------------

@@ -35,11 +35,5 @@ def read_einsum(rows: list[dict]) -> Reading:
     if not {"vector last", "tiny"} <= set(kinds) or "undecided" in (kind_of(best), kinds["tiny"]):
         return Reading(None, numbers, drawn, bets)
     if kind_of(best) != "faster":
-        outcome = "nothing faster"
-    elif kinds["tiny"] == "slower":
-        outcome = "faster, the tiny one slower"
-    elif "slower" in kinds.values():
-        outcome = "faster, another slower"
-    else:
-        outcome = "faster, others open" if "undecided" in kinds.values() else "faster, none slower"
-    return Reading(outcome, numbers, drawn, bets)
+        return Reading("nothing faster", numbers, drawn, bets)
+    return Reading("faster" + ", the tiny one slower" * (kinds["tiny"] == "slower"), numbers, drawn, bets)

@@ -31,7 +31,7 @@ def read_packed(rows: list[dict]) -> Reading:
         likes |= {like} if crossed else set()
         asked |= {like} if place == "asked" else set()
     option = {"runner": "a", "maker": "b", "error": "c"}.get(asked.pop()) if len(asked) == 1 else None
-    outcome = likes.pop() if len(likes) == 1 else "different" if likes else "one engine"
+    outcome = likes.pop() if len(likes) == 1 and "neither" not in likes else "no rule" if likes else "one engine"
     return Reading(outcome, drawn=drawn, bets={"16-bet-packed": option})
 
 
