@@ -364,19 +364,6 @@ def card(
     return Card(item, log, bank, sheet, text)
 
 
-def practice(item: Item | str, **options: Any) -> Card:
-    """A card that marks and explains at once, and can be tried again."""
-    return card(item, **options)
-
-
-explain = practice
-
-
-def bet(item: Item | str, **options: Any) -> Card:
-    """A card of a predict item: locks when submitted, shows the result once the experiment settled it."""
-    return card(item, **options)
-
-
 def checkpoint(item: Item | str, sheet: AnswerSheet | None = None, **options: Any) -> Card:
     """A checkpoint card: records on the sheet (default: the current one), never says right or wrong."""
     bank = options.get("bank") or default_bank()

@@ -9,7 +9,7 @@ from typing import Any
 from course.cards.render import MARKS, bet_words, task_words, tone_words
 from course.core.i18n import LANGUAGES, both, pick, speaking
 from course.core.markup import inline
-from course.learning.marking import CONFIDENCE
+from course.learning.marking import CONFIDENCE, SENTENCES
 from course.learning.reporting import state_words
 from course.learning.voice import SAID, say
 from course.questions.schema import KINDS
@@ -67,33 +67,6 @@ _OWN = {
         "Damaged lines among the stored answers: {count}, set aside. All others are there; nothing needs to be done.",
         "保存的记录里有 {count} 行损坏，已另存；其余都在，无需处理。",
     ),
-    # marking: the same sentences as course/learning/marking.py, which the tests compare
-    "not_answered": both("Not answered yet.", "还没有作答。"),
-    "one_asked": both("More than one option was chosen, and one is asked for.", "选了不止一项，而本题只能选一项。"),
-    "right_option": both("That is the right option.", "选对了。"),
-    "other_right": both("{right} is right, {chosen} was chosen.", "正确答案是 {right}，你选的是 {chosen}。"),
-    "hits": both(
-        "Right options chosen: {hits} of {total}. Wrong ones: {wrong}; each takes one back.",
-        "{total} 个正确选项选中了 {hits} 个，错选 {wrong} 个；每个错选抵消一个正确选项。",
-    ),
-    "exactly": both("Exactly the right options.", "全部选对，没有多选。"),
-    "not_a_number": both("The answer is not a number.", "答案不是数字。"),
-    "right_number": both("That number is right.", "这个数字正确。"),
-    "too_large_by": both("Too large by a factor of about {times}.", "偏大，大约差了 {times} 倍。"),
-    "too_small_by": both("Too small by a factor of about {times}.", "偏小，大约差了 {times} 倍。"),
-    "far_too_large": both("Too large by a factor of more than a million.", "偏大，差了一百万倍以上。"),
-    "far_too_small": both("Too small by a factor of more than a million.", "偏小，差了一百万倍以上。"),
-    "too_large": both("Too large.", "偏大。"),
-    "too_small": both("Too small.", "偏小。"),
-    "in_place": both("Every line is in its place.", "每一行都在正确的位置。"),
-    "placed": both(
-        "{placed} of {total} lines stand in the right order relative to each other.",
-        "{total} 行中有 {placed} 行的相对顺序正确。",
-    ),
-    "strange": both(
-        "Lines that do not belong: {list}. Each takes one back.", "有 {count} 行不该出现：{list}；每行抵消一行。"
-    ),
-    "lines_missing": both("Lines missing: {count}.", "缺少 {count} 行。"),
     "comma": both(", ", "、"),
 }
 
@@ -116,7 +89,7 @@ def _shared() -> dict[str, Callable[[], str]]:
 
 def words() -> dict[str, dict[str, Any]]:
     """{"en": {key: words, or a list of variants}, "zh": {...}}."""
-    found = {code: {key: text[code] for key, text in _OWN.items()} for code in LANGUAGES}
+    found = {code: {key: text[code] for key, text in (_OWN | SENTENCES).items()} for code in LANGUAGES}
     for code in LANGUAGES:
         with speaking(code):
             found[code] |= {key: made() for key, made in _shared().items()}

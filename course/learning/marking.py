@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from course.core.i18n import LANGUAGES, Text, both, pick
 from course.core.verdict import Verdict
@@ -17,6 +17,45 @@ from course.learning.entry import Entry
 from course.questions.items import Item, Number, Trap, within
 
 CONFIDENCE = {1: both("a guess", "猜的"), 2: both("fairly sure", "比较有把握"), 3: both("certain", "很确定")}
+
+SENTENCES: dict[str, Text] = {
+    "not_answered": both("Not answered yet.", "还没有作答。"),
+    "one_asked": both("More than one option was chosen, and one is asked for.", "选了不止一项，而本题只能选一项。"),
+    "right_option": both("That is the right option.", "选对了。"),
+    "other_right": both("{right} is right, {chosen} was chosen.", "正确答案是 {right}，你选的是 {chosen}。"),
+    "hits": both(
+        "Right options chosen: {hits} of {total}. Wrong ones: {wrong}; each takes one back.",
+        "{total} 个正确选项选中了 {hits} 个，错选 {wrong} 个；每个错选抵消一个正确选项。",
+    ),
+    "exactly": both("Exactly the right options.", "全部选对，没有多选。"),
+    "not_a_number": both("The answer is not a number.", "答案不是数字。"),
+    "right_number": both("That number is right.", "这个数字正确。"),
+    "too_large_by": both("Too large by a factor of about {times}.", "偏大，大约差了 {times} 倍。"),
+    "too_small_by": both("Too small by a factor of about {times}.", "偏小，大约差了 {times} 倍。"),
+    "far_too_large": both("Too large by a factor of more than a million.", "偏大，差了一百万倍以上。"),
+    "far_too_small": both("Too small by a factor of more than a million.", "偏小，差了一百万倍以上。"),
+    "too_large": both("Too large.", "偏大。"),
+    "too_small": both("Too small.", "偏小。"),
+    "in_place": both("Every line is in its place.", "每一行都在正确的位置。"),
+    "placed": both(
+        "{placed} of {total} lines stand in the right order relative to each other.",
+        "{total} 行中有 {placed} 行的相对顺序正确。",
+    ),
+    "strange": both(
+        "Lines that do not belong: {list}. Each takes one back.", "有 {count} 行不该出现：{list}；每行抵消一行。"
+    ),
+    "lines_missing": both("Lines missing: {count}.", "缺少 {count} 行。"),
+}
+"""What marking says, also on a page of the book (``course/cards/offline_words.py``)."""
+
+
+def _say(key: str, **values: Any) -> Text:
+    """A sentence with its values; a list as each language joins it."""
+    joined = {"en": ", ", "zh": "、"}
+    return {
+        code: text.format(**{k: joined[code].join(v) if isinstance(v, tuple) else v for k, v in values.items()})
+        for code, text in SENTENCES[key].items()
+    }
 
 
 def confidence_of(said: object) -> int | None:
@@ -76,7 +115,7 @@ def mark(item: Item, response: Response) -> Verdict:
     if not item.keyed:
         raise ValueError(f"{item.id} carries no key: merge one in with with_key(item, key)")
     if response.empty or (item.kind == "number") != (response.number is not None):
-        return _verdict(item, 0.0, both("Not answered yet.", "还没有作答。"), state="not attempted")
+        return _verdict(item, 0.0, _say("not_answered"), state="not attempted")
     kinds = {"single": _single, "multiple": _multiple, "number": _number, "order": _order, "spoken": _spoken}
     return kinds[item.kind](item, response)
 
@@ -117,21 +156,9 @@ def _verdict(item: Item, share: float, *messages: Text, state: str | None = None
 def _single(item: Item, response: Response) -> Verdict:
     chosen = tuple(dict.fromkeys(response.options))
     if len(chosen) > 1:
-        return _verdict(
-            item,
-            0.0,
-            both("More than one option was chosen, and one is asked for.", "选了不止一项，而本题只能选一项。"),
-            chosen=chosen,
-        )
+        return _verdict(item, 0.0, _say("one_asked"), chosen=chosen)
     right = chosen[0] in item.correct
-    message = (
-        both("That is the right option.", "选对了。")
-        if right
-        else both(
-            f"{item.correct[0]} is right, {chosen[0]} was chosen.",
-            f"正确答案是 {item.correct[0]}，你选的是 {chosen[0]}。",
-        )
-    )
+    message = _say("right_option") if right else _say("other_right", right=item.correct[0], chosen=chosen[0])
     return _verdict(item, float(right), message, chosen=chosen)
 
 
@@ -140,14 +167,7 @@ def _multiple(item: Item, response: Response) -> Verdict:
     hits, wrong = len(chosen & set(item.correct)), len(chosen - set(item.correct))
     total = len(item.correct)
     share = max(0.0, (hits - wrong) / total)
-    message = (
-        both(
-            f"Right options chosen: {hits} of {total}. Wrong ones: {wrong}; each takes one back.",
-            f"{total} 个正确选项选中了 {hits} 个，错选 {wrong} 个；每个错选抵消一个正确选项。",
-        )
-        if share < 1
-        else both("Exactly the right options.", "全部选对，没有多选。")
-    )
+    message = _say("hits", hits=hits, total=total, wrong=wrong) if share < 1 else _say("exactly")
     return _verdict(item, share, message, chosen=tuple(sorted(chosen)))
 
 
@@ -166,9 +186,9 @@ def trap_of(number: Number, value: float) -> Trap | None:
 def _number(item: Item, response: Response) -> Verdict:
     number, value = item.number, response.number
     if math.isnan(value):
-        return _verdict(item, 0.0, both("The answer is not a number.", "答案不是数字。"), state="not attempted")
+        return _verdict(item, 0.0, _say("not_a_number"), state="not attempted")
     if within(value, number.low, number.high):
-        return _verdict(item, 1.0, both("That number is right.", "这个数字正确。"), number=value)
+        return _verdict(item, 1.0, _say("right_number"), number=value)
     trap = trap_of(number, value)
     if trap:
         return _verdict(item, 0.0, trap.why, number=value, misconception=trap.misconception)
@@ -179,12 +199,11 @@ def _miss(value: float, target: float) -> Text:
     """A sentence that says how far off a number is."""
     if target and value and (value > 0) == (target > 0) and not 0.5 <= value / target <= 2:
         times = value / target if abs(value) > abs(target) else target / value
-        way = ("large", "大") if abs(value) > abs(target) else ("small", "小")
+        way = "large" if abs(value) > abs(target) else "small"
         if times >= 1e6:
-            return both(f"Too {way[0]} by a factor of more than a million.", f"偏{way[1]}，差了一百万倍以上。")
-        about = f"{times:.2g}" if times < 10 else f"{times:,.0f}"
-        return both(f"Too {way[0]} by a factor of about {about}.", f"偏{way[1]}，大约差了 {about} 倍。")
-    return both("Too large.", "偏大。") if value > target else both("Too small.", "偏小。")
+            return _say(f"far_too_{way}")
+        return _say(f"too_{way}_by", times=f"{times:.2g}" if times < 10 else f"{times:,.0f}")
+    return _say("too_large" if value > target else "too_small")
 
 
 def common_run(left: tuple[str, ...], right: tuple[str, ...]) -> int:
@@ -204,22 +223,12 @@ def _order(item: Item, response: Response) -> Verdict:
     kept = tuple(one for one in chosen if one in item.order)
     placed, total = common_run(kept, item.order), len(item.order)
     if chosen == item.order:
-        return _verdict(item, 1.0, both("Every line is in its place.", "每一行都在正确的位置。"), chosen=chosen)
-    messages = [
-        both(
-            f"{placed} of {total} lines stand in the right order relative to each other.",
-            f"{total} 行中有 {placed} 行的相对顺序正确。",
-        )
-    ]
+        return _verdict(item, 1.0, _say("in_place"), chosen=chosen)
+    messages = [_say("placed", placed=placed, total=total)]
     if strange:
-        messages.append(
-            both(
-                f"Lines that do not belong: {', '.join(strange)}. Each takes one back.",
-                f"有 {len(strange)} 行不该出现：{'、'.join(strange)}；每行抵消一行。",
-            )
-        )
+        messages.append(_say("strange", list=tuple(strange), count=len(strange)))
     if missing := total - len(kept):
-        messages.append(both(f"Lines missing: {missing}.", f"缺少 {missing} 行。"))
+        messages.append(_say("lines_missing", count=missing))
     return _verdict(item, max(0.0, (placed - len(strange)) / total), *messages, chosen=chosen)
 
 

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from course.cards.cards import bet, checkpoint, practice
+from course.cards.cards import card as practice
+from course.cards.cards import checkpoint
 from course.cards.deck import Deck
 from course.cards.text import answer, text_mode
 from course.cards.widgets import relayout
@@ -185,7 +186,7 @@ def test_lines_are_added_moved_and_removed_with_buttons(bank, log):
 
 
 def test_a_bet_locks_tells_nothing_and_is_settled_later(bank, log):
-    card = build(bet, "05-wager", bank, log)
+    card = build(practice, "05-wager", bank, log)
     press(card, "b")
     card.buttons[3].click()
     assert visible(card) == ["✓ Bet locked"] and "why of" not in card.say.value
@@ -196,17 +197,17 @@ def test_a_bet_locks_tells_nothing_and_is_settled_later(bank, log):
     card.settle()
     assert "🎲" in card.say.value and "why of c" in card.say.value
     assert "it happened" in card.input.rows["c"].button.description
-    assert "🎲" in build(bet, "05-wager", bank, log).say.value
+    assert "🎲" in build(practice, "05-wager", bank, log).say.value
 
 
 def test_a_bet_on_a_result_already_known_is_said_not_to_count(bank, log):
     settle(bank["05-wager"], "b", log)
-    card = build(bet, "05-wager", bank, log)
+    card = build(practice, "05-wager", bank, log)
     press(card, "b")
     card.buttons[3].click()
     assert "as you said" in card.say.value and "before measuring" not in card.say.value
     assert "does not count it" in card.say.value
-    assert "does not count it" in str(build(bet, "05-wager", bank, AnswerLog(log.path)))
+    assert "does not count it" in str(build(practice, "05-wager", bank, AnswerLog(log.path)))
 
 
 def test_a_checkpoint_card_records_and_never_says_right_or_wrong(bank, log, sheet):

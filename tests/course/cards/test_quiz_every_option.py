@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from course.cards.cards import practice
+from course.cards.cards import card as practice
 from course.cards.text import answer
 from course.core.i18n import LANGUAGES, pick, set_language
 from course.core.markup import inline, plain

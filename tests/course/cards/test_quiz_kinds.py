@@ -7,7 +7,7 @@ import copy
 import pytest
 
 from course.cards.anki import front
-from course.cards.cards import practice
+from course.cards.cards import card as practice
 from course.cards.offline import item_data
 from course.cards.saved import body_html
 from course.cards.text import answer

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 import course
-from course.cards.cards import practice
+from course.cards.cards import card as practice
 from course.cards.progress_view import progress_html
 from course.core.i18n import pick, set_language
 from course.core.markup import plain

@@ -318,7 +318,7 @@ def test_every_append_is_synced(log, monkeypatch):
 @pytest.mark.slow
 def test_ten_thousand_entries_progress_bets_and_the_next_card(log):
     """In steps that Python's json takes for the same lines: typically seven times as many for the page, 0.3 for a card."""
-    from course.cards.cards import practice
+    from course.cards.cards import card as practice
     from course.cards.progress_view import progress_html
     from course.learning.bets import placed_bets, returns
     from course.learning.progress import summary

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from course.cards.cards import bet, practice
+from course.cards.cards import card as practice
 from course.cards.text import answer
 from course.core.i18n import LANGUAGES, pick, set_language, speaking
 from course.learning import voice
@@ -80,7 +80,7 @@ def test_a_card_without_a_reason_says_nothing_about_one(bank, log):
 
 
 def test_on_a_bet_the_line_is_there_from_the_start_and_stands_beside_the_result(bank, log):
-    card = bet("05-wager", bank=bank, log=log, text=False)
+    card = practice("05-wager", bank=bank, log=log, text=False)
     assert card.because.layout.visibility is None
     card.because.value = "because caches remember"
     card.input.rows["a"].button.click()

@@ -26,7 +26,7 @@ def test_importing_the_quiz_loads_nothing_heavy():
 
 def test_a_card_needs_neither_torch_nor_numpy():
     code = (
-        "from course.cards.cards import practice; from course.questions.bank import default_bank\n"
+        "from course.cards.cards import card as practice; from course.questions.bank import default_bank\n"
         "practice(default_bank().items()[0], text=False)"
     )
     loaded = loaded_by(code)
@@ -141,7 +141,6 @@ def test_lint_finds_each_fault_of_an_item(bank):
 
     long = replace(b, text={"en": "the right one is by far the longest of all", "zh": "对"})
     assert "right-option-longest" in found(a, long, c)
-    assert "covers-others" in found(a, b, replace(c, text={"en": "All of the above", "zh": "以上都对"}))
     assert found(replace(a, misconception=None), b, c) == found(a, b, c), "a wrong option may state no belief"
     assert "misconception-of-right" in found(a, replace(b, misconception="first-belief"), c)
     assert "unknown-misconception" in found(replace(a, misconception="unheard-of"), b, c)
@@ -149,16 +148,13 @@ def test_lint_finds_each_fault_of_an_item(bank):
     assert "half-width" in found(a, b, c, stem={"en": "Why?", "zh": "为什么呢,你说"})
     assert "one-language" in found(a, b, c, stem="A sentence")
     assert "chinese-in-english" in found(a, b, c, stem={"en": "为什么", "zh": "为什么"})
-    always = {"en": "it always does so", "zh": "甲"}
-    assert "absolute-words" in found(replace(a, text=always), b, replace(c, text=always))
+    assert "same-options" in found(a, b, replace(c, text={"en": a.text["en"].upper() + " .", "zh": "丙"}))
 
 
 def test_lint_looks_over_a_whole_lesson(tmp_path):
     same = [{**copy.deepcopy(q.SINGLE), "id": f"05-one-{n}"} for n in range(12)]
     found = {one.rule: one for one in lint(Bank(q.write_bank(tmp_path, same))) if one.startswith("05_x: ")}
     assert "12 of 12" in found["one-position"]
-    found = [one for one in lint(Bank(q.write_bank(tmp_path / "fewer", same[:9]))) if one.startswith("05_x: ")]
-    assert "too-few-items" in [one.rule for one in found]
 
 
 def test_verify_snippets_are_run_and_compared(bank):
@@ -224,23 +220,3 @@ def test_a_verify_snippet_that_hangs_is_cut(bank, snippet):
 
 def test_a_snippet_that_exits_is_a_failed_one(bank):
     assert "exit" in run_verify(replace(bank["05-one"], verify="raise SystemExit")).message
-
-
-def test_lint_sees_hidden_negations_and_twins(bank):
-    item = bank["05-one"]
-
-    def found(**more):
-        return lint_items([replace(item, **more)], q.BELIEFS)
-
-    plain, bold = "Which of these does not search?", "Which of these does **not** search?"
-    for stem in ({"en": plain, "zh": "哪一个会搜索？"}, {"en": "Which searches?", "zh": "哪一个不是搜索？"}):
-        assert [one.rule for one in found(stem=stem)] == ["negation-not-bold"]
-    assert found(stem={"en": bold, "zh": "哪一个**不是**搜索？"}) == []
-    a, b, c = item.options
-    twin = replace(c, text={"en": pick_en(a).upper() + " .", "zh": "丙"})
-    [same] = found(options=(a, b, twin))
-    assert same.rule == "same-options" and "a and c" in same
-
-
-def pick_en(option):
-    return option.text["en"]
