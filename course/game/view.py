@@ -11,6 +11,7 @@ from course.cards.render import foldable_head, in_language
 from course.cards.style import SHEET
 from course.core.i18n import Text, pick, t
 from course.core.markup import code_block, inline, link, paragraphs, plain
+from course.core.text import text_of
 from course.core.units import format_points
 from course.game import board, score
 from course.game.cases import Case, origin_said
@@ -60,24 +61,16 @@ def ticket_html(case: Case, more: str = "", facts: Sequence[str] = ()) -> str:
         by = f"<small>{inline(pick(case.quote.by))}{where}</small>"
         quote = f"<blockquote><p>“{inline(pick(case.quote.text))}” {by}</p></blockquote>"
     counts = t("🎯 What counts: ", "🎯 看重的是：") + pick(case.wants)
-    known = "".join(f"<span>{inline(one)}</span>" for one in (counts, *facts, pick(origin_said(case))))
+    known = "".join(f"<p>{inline(one)}</p>" for one in (counts, *facts, pick(origin_said(case))))
     return in_language(
         f'<p class="tbg-client">{inline(pick(case.client))}</p>'
         f'<div class="tbq-stem">{paragraphs(pick(case.ticket))}</div>{code}{quote}{more}<div class="tbg-facts">{known}</div>'
     )
 
 
-def ticket_text(case: Case) -> str:
+def ticket_text(case: Case, more: str = "", facts: Sequence[str] = ()) -> str:
     """The ticket as text."""
-    lines = [f"{case.icon} [{case.id}] {plain(pick(case.title))}", plain(pick(case.client)), plain(pick(case.ticket))]
-    if case.code:
-        lines.append("\n".join("    " + line for line in pick(case.commented(case.code)).strip("\n").splitlines()))
-    if case.quote:
-        by = " ".join(filter(None, [plain(pick(case.quote.by)), case.quote.source]))
-        lines.append(f"“{plain(pick(case.quote.text))}”{aside(by)}")
-    lines.append(t("What counts: ", "看重的是：") + plain(pick(case.wants)))
-    lines.append(pick(origin_said(case)))
-    return "\n\n".join(lines)
+    return f"{case.icon} [{case.id}] {plain(pick(case.title))}\n{text_of(ticket_html(case, more, facts))}"
 
 
 # --- points, debrief, letter --------------------------------------------------------------------------------

@@ -81,7 +81,7 @@ class Desk(CaseDesk):
     # --- shown ---
 
     def __str__(self) -> str:
-        return told.whole_text(self.play)
+        return told.whole_text(self.play, self._facts())
 
     def _more(self) -> str:
         return ""

@@ -253,7 +253,6 @@ def panel_text(play: Tuning) -> str:
             f"{name}{t(' (today)', '（现在）') if plan.today[one.id] == name else ''}" for name in one.values
         )
         lines.append(f"  {one.id} = {values}    {colon(plain(pick(one.name)), plain(pick(one.says)))}")
-    lines += ["  " + colon(t("must not break", "不能破"), plain(pick(one.name))) for one in plan.limits]
     lines += [budget_words(play), f"🎲 {tuning_plan.bet_note()}"]
     first = plan.controls[0]
     value = next(name for name in first.values if name != plan.today[first.id])
@@ -443,10 +442,10 @@ def table_text(attempt: Attempt) -> str:
     return ruled_text(attempt) if attempt.plan.rules else settings_text(table_rows(attempt))
 
 
-def whole_text(play: Tuning) -> str:
+def whole_text(play: Tuning, facts: Sequence[str]) -> str:
     """Everything there is to say of a case now, as text."""
     attempt = play.attempt
-    parts = [view.ticket_text(play.case)]
+    parts = [view.ticket_text(play.case, "", facts)]
     parts += [f"💡 {plain(pick(text))}" for text in play.opened_hints()]
     if not attempt.handed:
         parts += [panel_text(play), *map(plain, run_sentences(attempt)), plain(waits_words(play))]

@@ -147,9 +147,7 @@ def closing_text(hunt: Hunt) -> str:
 def whole_text(hunt: Hunt) -> str:
     """Everything there is to say of a hunt now, as text."""
     one = hunt.bug
-    parts = [view.ticket_text(hunt.case), plain(pick(GRADES[one.grade]))]
-    if one.log:
-        parts.append(t("What they saw:", "他们看到的：") + "\n" + one.log)
+    parts = [view.ticket_text(hunt.case, ticket_more(one), [pick(GRADES[one.grade])])]
     parts += [script_text(one, shown_states(hunt)), plain(line_said(hunt))]
     parts += [f"💡 {plain(pick(text))}" for text in hunt.opened_hints()]
     if hunt.step in ("repair", "closed") and hunt.attempt.cause_found:
