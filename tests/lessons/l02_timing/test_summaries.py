@@ -37,14 +37,6 @@ def test_a_toy_kernel_tells_when_it_ran():
         assert first.span()[1] - first.span()[0] >= 0.005 and second.span()[0] >= first.span()[1]
 
 
-def interrupted(quiet_ms: list[float]) -> list[dict]:
-    """Calls that take what the quiet ones do, and ten of them more in one of twenty."""
-    return [
-        {"call": i, "interrupted": int(i % 20 == 7), "quiet_ms": quiet, "disturbed_ms": quiet + 10.0 * (i % 20 == 7)}
-        for i, quiet in enumerate(quiet_ms)
-    ]
-
-
 def races(method: str, *ratios: float) -> list[dict]:
     return [
         {"trial": i, "method": method, "ratio": ratio, "said": "slower", "planted": 1.05, "threads": 1}

@@ -33,23 +33,6 @@ def flip_rows(at_flip, after, control=1.0):
     ]
 
 
-def kernels(*searches):
-    """A process for each (kernel without the search, kernel with it, its time in us); without the search 9 us."""
-    return [
-        {
-            "story": story,
-            "process": process,
-            "size": 32,
-            "place": 1,
-            "kernel": f"made_up_{name}",
-            "calls": 5,
-            "mean_us": us,
-        }
-        for process, (off, on, on_us) in enumerate(searches)
-        for story, name, us in (("off", off, 9.0), ("on", on, on_us))
-    ]
-
-
 def steps(first_on, later_on):
     """A first step and 149 later ones, which take 20 ms and 3 ms without the search."""
     return [

@@ -14,13 +14,6 @@ def cures(alone, lines, mode):
     ]
 
 
-def sums(short, long):
-    return [
-        {"numbers": n, "lists": 10, "lists_changed_by_threads": c, "lists_changed_by_repeating": 0}
-        for n, c in ((1000, short), (1_000_000, long))
-    ]
-
-
 def company(change):
     return [
         {

@@ -66,11 +66,6 @@ SHOWN = {
 FURTHER = {"08-bet-env": [(variables("unclear unclear unclear no"), None)]}
 
 
-def answers(*kinds):
-    """group and kind of each answer."""
-    return [{"group": group, "code": f"{group} {kind}", "kind": kind, "said": "x"} for group, kind in kinds]
-
-
 def lost(*cases):
     """(float32, rewritten) of results that are 10 in float64."""
     return [

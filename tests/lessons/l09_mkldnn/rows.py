@@ -26,23 +26,6 @@ def race_rows(*kinds):
     ]
 
 
-def rungs(low, top):
-    return [
-        {
-            "rung": rung,
-            "process": process,
-            "ratio": value,
-            "low": value,
-            "high": value,
-            "implementation": name,
-            "isa": "x",
-            "product_lines": 0,
-        }
-        for rung, name, values in (("SSE41", "jit:sse41", low), ("DEFAULT", "jit:x", top))
-        for process, value in enumerate(values)
-    ]
-
-
 def steps(*kinds):
     return [
         {"steps": 4**i, **ratio(kind), "on_ms": 1.0, "off_ms": 1.0, "rounds": 40, "reorder_share": 0.5}

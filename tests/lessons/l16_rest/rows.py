@@ -26,10 +26,6 @@ def einsums(tiny, best=0.01, width=0.01):
     ]
 
 
-def engines(x86, qnnpack, width=0.01):
-    return [{"engine": name, **ratio(value, width)} for name, value in (("x86", x86), ("qnnpack", qnnpack))]
-
-
 def packed(like):
     return [
         {"packed": maker, "engine": runner, "like": like if maker != runner else "both"}
@@ -58,22 +54,6 @@ def frozen(load):
     ]
 
 
-def orders(first, off="math", error=0, plain="flash"):
-    """The kernel that ran with math asked for first, with flash switched off, and with nothing set."""
-    rows = {"as it comes": plain, "math first": first, "flash off": off}
-    return [
-        {
-            "setting": setting,
-            "first": "math" if setting == "math first" else "flash",
-            "kernel": kernel,
-            "same_bits": int(kernel == "flash"),
-            "error": error if setting == "math first" else 0,
-            **(ratio(2.5) if setting == "flash off" else ratio(0.0)),
-        }
-        for setting, kernel in rows.items()
-    ]
-
-
 def neighbours(median, slow, rounds=8, spread=0.01):
     """Two threads over one: the median and the slowest of a hundred, in that many rounds, alone and beside a neighbour."""
     return [
@@ -88,15 +68,6 @@ def neighbours(median, slow, rounds=8, spread=0.01):
         for beside in (0, 1)
         for number in range(rounds)
         for threads in (1, 2)
-    ]
-
-
-def bits(changed, uses=("AVX512", "AVX2", "DEFAULT")):
-    """Two calls; those in ``changed`` have other bits on the last instruction set."""
-    return [
-        {"held": held, "what": what, "uses": used, "bits": "b" if held == "default" and what in changed else "a"}
-        for held, used in zip(("", "avx2", "default"), uses, strict=False)
-        for what in ("torch.rand(1000)", "torch.randn(1000)")
     ]
 
 
@@ -125,47 +96,9 @@ FURTHER = {
     "16-bet-neighbour": [(neighbours(0.6, 8.0, rounds=4), None), (neighbours(1.0, 8.0, spread=0.2), None)],
 }
 SHOWN = {}
-
-HEADLINES = {
-    "16-einsum": [
-        (einsums(5.0), "100 times as fast, and a tiny one slower"),
-        (einsums(1.0), "100 times as fast."),
-        (einsums(1.0, best=1.0), "made nothing faster"),
-        (einsums(1.0, width=0.3), "Too noisy"),
-        ([], "Too noisy"),
-    ],
-    "16-packed": [
-        (packed("maker"), "that packed the weight computes"),
-        (packed("runner"), "that the switch names computes"),
-        (packed("error"), "refused"),
-        (packed("both"), "no telling"),
-        (packed("neither"), "follow no one rule"),
-        (packed("maker")[:2] + packed("runner")[2:], "follow no one rule"),
-        (packed("maker")[:1], "Only one engine"),
-    ],
-    "16-flushed": [
-        (flushed((0.0, 1.0)), "only part of the tensor"),
-        (flushed((0.0, 0.0)), "every tiny number"),
-        (flushed((1.0, 1.0)), "Set too late"),
-        (flushed((0.0, 1.0), supported=0), "cannot flush"),
-        ([], "Too noisy"),
-    ],
-    "16-frozen": [
-        (frozen("neither"), "mixed old and new"),
-        (frozen("old"), "kept its old weights"),
-        (frozen("new"), "took over"),
-        (frozen("new")[:2], "Too noisy"),
-    ],
-    "16-two-threads": [
-        (neighbours(0.6, 8.0), "the slowest ones slower"),
-        (neighbours(0.6, 0.6), "even beside"),
-        (neighbours(1.5, 4.0), "are only slower"),
-        (neighbours(1.0, 8.0, spread=0.1), "nothing certain"),
-        (neighbours(1.0, 1.0, spread=0.005), "neither faster nor slower"),
-        (neighbours(1.0, 1.0, spread=0.3), "Too noisy"),
-        (neighbours(0.6, 8.0, rounds=4), "Too noisy"),
-    ],
+BRANCHES = {
+    "16-einsum": [einsums(1.0, best=1.0)],
+    "16-packed": [packed("maker")[:2] + packed("runner")[2:]],
+    "16-two-threads": [neighbours(1.0, 8.0, spread=0.1)],
 }
-"""Experiment -> invented rows, each with a piece of the headline that they lead to."""
-BRANCHES = {name: [rows for rows, _ in cases if rows] for name, cases in HEADLINES.items()}
-"""The same rows for the tests of all lessons."""
+"""Further outcomes that have words of their own: experiment -> rows of each."""
