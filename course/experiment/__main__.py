@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -123,36 +124,25 @@ def held(exp: base.Experiment, folder: str, about: dict[str, Any]) -> bool:
     )
 
 
-def evidence(exp: base.Experiment, about: dict[str, Any]) -> list[str]:
-    """What there is to show of an experiment here, best first: live, recorded, field report; none where nothing is."""
+def evidence(exp: base.Experiment) -> list[str]:
+    """What there is to show of an experiment here, best first: live, recorded, field reports; none where nothing is."""
     found = ["live"] if can(exp.needs) else []
-    recorded = nearest(exp.name, about, version=exp.version)
-    if recorded is not None:
-        found.append(f"recorded ({recorded.machine.get('device_name') or recorded.machine.get('device')})")
-    try:
-        published = len(reports.about(exp.name))
-    except ModuleNotFoundError:  # PyYAML: a machine that records can do without it
-        published = 0
-    if published:
-        found.append(f"field report{'s' * (published > 1)} ({published})")
+    if recorded := base.recording(exp):
+        found.append(f"recorded ({recorded.machine_name})")
+    with suppress(ModuleNotFoundError):  # PyYAML: a machine that records can do without it
+        found += ["field reports"] if reports.about(exp.name) else []
     return found or ["none"]
 
 
 def print_list(known: dict[str, base.Experiment]) -> None:
     """One line an experiment: name, what it needs, seconds, what there is to show of it here."""
     for exp in known.values():
-        shown = ", ".join(evidence(exp, passport(device_of(exp.needs))))
-        print(f"{exp.name:26} needs {exp.needs:8} {exp.seconds:4g} s  {shown:56} {title_of(exp)}".rstrip())
+        title = ""
+        with suppress(ModuleNotFoundError):
+            title = pick(exp.telling.title)
+        print(f"{exp.name:26} needs {exp.needs:8} {exp.seconds:4g} s  {', '.join(evidence(exp)):56} {title}".rstrip())
     for module, why in base.FAILED_LESSONS.items():
         print(f"{module}: could not be loaded: {why}", file=sys.stderr)
-
-
-def title_of(exp: base.Experiment) -> str:
-    """What it asks; "" on a machine that records without PyYAML."""
-    try:
-        return pick(exp.telling.title)
-    except ModuleNotFoundError:
-        return ""
 
 
 def told(exp: base.Experiment, record: Record) -> str:

@@ -191,11 +191,10 @@ def experiment(
     whole: bool = False,
     clockless: bool = False,
     read: Read | None = None,
-    draw: Draw | None = None,
 ) -> Callable[[Callable[[Budget], Iterable[dict[str, Any]]]], Callable[[Budget], Iterable[dict[str, Any]]]]:
     """Register the decorated function as an experiment and return it unchanged.
 
-    read, draw: only where they are not to be found by the function's name.
+    read: only where it is not to be found by the function's name.
     Raises ValueError when `needs` is unknown or another function already has the name.
     """
     if needs not in NEEDS:
@@ -205,7 +204,7 @@ def experiment(
         old = REGISTRY.get(name)
         if old and (old.function.__module__, old.function.__qualname__) != (function.__module__, function.__qualname__):
             raise ValueError(f"two experiments are called {name}: {old.function.__module__} and {function.__module__}")
-        REGISTRY[name] = Experiment(name, lesson, version, needs, seconds, function, read, draw, whole, clockless)
+        REGISTRY[name] = Experiment(name, lesson, version, needs, seconds, function, read, None, whole, clockless)
         return function
 
     return register

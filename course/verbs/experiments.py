@@ -21,6 +21,9 @@ from course.verbs.betted import betted, items_of, placed, settled
 from course.verbs.reported import NEEDS, tell
 from course.verbs.say import in_words, present, say
 
+GPUS = ("cuda", "mps")
+"""What no package brings: there is no next step where one is missing."""
+
 
 class Observed(Record):
     """A record that displays itself as the value of a later cell, but not a second time in the cell that measured it."""
@@ -55,7 +58,7 @@ def observe(
     record, missing = None, list[base.Experiment]()
     for experiment in experiments:
         record = _observe_one(experiment, budget_s, replay, record is None, missing) or record
-    for kind in dict.fromkeys(one.needs for one in experiments if one not in missing):
+    for kind in dict.fromkeys(one.needs for one in experiments if one not in missing and one.needs not in GPUS):
         if (step := pick(next_step(kind))) and not can(kind):
             needs = pick(NEEDS[kind])
             say(t(f"To measure it here takes {needs}. {step}", f"想在本机实测，需要{needs}。{step}"))
