@@ -16,12 +16,6 @@ from course.questions.bank import read_yaml
 WORDS = read_yaml(page.HERE / "words.yaml")
 
 
-def test_each_has_words_a_script_and_a_start():
-    assert set(WORDS) == set(page.NAMES)
-    for name in page.NAMES:
-        assert (page.HERE / f"{name}.js").is_file() and (page.HERE / f"{name}.py").is_file()
-
-
 @pytest.mark.parametrize("name", page.NAMES)
 def test_every_word_of_a_script_is_there_and_every_word_is_used(name):
     """A key is a string of the script or of the Python file beside it."""

@@ -183,10 +183,6 @@ def test_too_few_rounds_are_said_in_words_with_the_next_step():
     assert noisy.headline == TOO_NOISY["en"]
 
 
-def test_an_experiment_without_a_drawing_has_no_picture():
-    assert block(record(), experiment(draw=None)).picture is None
-
-
 def test_long_tables_and_samples_are_shortened():
     rows = [{"i": i, "samples_ms": [9.0, 1.0] * 2 + [1.5] * 46, "names": ["a"] * 9} for i in range(100)]
     html = block(record(rows), EXPERIMENT)._repr_html_()
@@ -292,10 +288,3 @@ def test_a_table_that_is_too_broad_for_a_phone_is_shown_there_line_by_line():
     sentence = "words that a line may break between"
     for short in ([sentence] * 3, ["可以在任何一个字后面换行的中文"] * 3, ["a"] * 5):
         assert 'class="many"' not in Table([["", *short], ["first", *short]]).html()
-
-
-def test_a_line_that_was_bet_on_has_a_name():
-    from course.core.tables import Table
-
-    lost = Table([["", "who"], ["first", "x86"]]).bet_on(0, ["nobody"])
-    assert '<th scope="row">as you bet</th>' in lost.html() and "as you bet" in lost.alt
