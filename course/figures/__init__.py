@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from course.figures.reasons import differences
 from course.figures.style import colors, style
 
-__all__ = ["colors", "differences", "style"]
+__all__ = ["colors", "style"]

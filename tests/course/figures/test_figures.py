@@ -20,6 +20,7 @@ from course.figures import style
 from course.figures import timing as timing_plots
 from course.figures.picture import Plot
 from course.figures.shown import Betted
+from course.lessons.l03_flops.differences import differences
 from course.timing import compare, measure
 from tests.conftest import loaded_by, missing, tell
 from tests.support.timing_clocks import NoisyClock, costing
@@ -244,12 +245,12 @@ def test_reasons_of_counters_name_each_tool_once_and_survive_a_missing_record():
         {"part": "reason", "tool": "thop", "macs": 5, "reason_en": "a <b>", "reason_zh": "甲"},
         {"part": "reason", "tool": "thop", "macs": -1200, "reason_en": "c", "reason_zh": "乙"},
     ]
-    shown = figures.differences(SimpleNamespace(rows=rows))
+    shown = differences(SimpleNamespace(rows=rows))
     assert (
         str(shown).count("thop") == 1 and re.search(r"-1,200 +c", str(shown)) and "a &lt;b&gt;" in shown._repr_html_()
     )
     set_language("zh")
-    assert "乙" in str(shown) and str(figures.differences(None)) == ""
+    assert "乙" in str(shown) and str(differences(None)) == ""
 
 
 def test_the_route_says_what_backend_selection_says_and_leaves_the_switch_alone():
