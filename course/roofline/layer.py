@@ -120,13 +120,11 @@ class Layer:
             "low_ms": low,
             "high_ms": high,
             "flops_per_s": self.flops_per_s,
-            "bytes_per_s": self.moved / seconds,
             "roof_flops_per_s": self._own.roof(self.intensity),
             "share_of_roof": self.least_ms * 1e-3 / seconds if self.least_ms else None,
             "share_low": share_low,
             "share_high": share_high,
             "bound": self.bound,
-            "memory_only": self.flops == 0,
             "overhead_ms": self.overhead_ms,
         }
 
