@@ -1,7 +1,7 @@
 """The differences between ipywidgets 7 (Google Colab) and ipywidgets 8, handled in one place.
 
 Colab's page draws the widgets of ipywidgets 7 only, and the course never replaces what is installed there. In 7 the
-keyboard focus cannot be sent to a widget and a button cannot leave the tab order: there a learner presses Tab more often.
+keyboard focus cannot be sent to a widget: there a learner presses Tab more often.
 """
 
 from __future__ import annotations
@@ -120,10 +120,3 @@ def name_of(field: Any, words: str) -> None:
     """Give a field its words as a tooltip, where that is possible; a screen reader reads them too."""
     if field.has_trait("tooltip"):
         field.tooltip = words
-
-
-def by_mouse_only(button: Any) -> Any:
-    """The button, out of the tab order where that is possible."""
-    if button.has_trait("tabbable"):
-        button.tabbable = False
-    return button

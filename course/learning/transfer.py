@@ -10,7 +10,6 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from course.core.files import replace_file
 from course.core.i18n import t
 from course.learning.entry import parse, to_line
 from course.learning.log import AnswerLog
@@ -111,10 +110,8 @@ def export_to(log: AnswerLog, path: Path | str | None = None) -> tuple[Path, int
     lines = parse(own)[1]
     lines.update({entry.id: to_line(entry).rstrip(b"\n") for entry in log.pending if entry.id not in lines})
     added = [raw.strip(b"\r") + b"\n" for identity, raw in lines.items() if identity not in there]
-    glue = b"\n" if before and not before.endswith(b"\n") else b""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(target, before + glue + b"".join(added))
+        AnswerLog(target).write_lines(b"".join(added))
     except OSError as error:
         raise TransferError(
             t(

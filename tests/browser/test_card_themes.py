@@ -76,7 +76,7 @@ def test_the_look_follows_the_place(page):
 
 def test_words_beside_the_cards_can_be_read_where_page_and_system_disagree(page):
     """A white page that names no theme and colours tables itself, under a system that prefers dark."""
-    inner = "<div class='tbq tbq-deck'><p>words</p></div>"
+    inner = "<div class='tbq'><p>words</p></div>"
     page.emulate_media(color_scheme="dark")
     page.set_content(
         f"<!doctype html><html><style>table{{color:black}}</style>{SHEET}<body style='background:#fff'>"
