@@ -59,7 +59,7 @@ def is_sure(words: str, one: Answer) -> bool:
     if any(name not in said for name in re.findall(r"[a-z]\w*_\w+", words.lower())):
         return False
     hits = (hit for hit in _ranking().hits(words) if _every()[hit.key] is one)
-    return any(hit.alike >= ALIKE or hit.alike >= ALIKE / 2 and hit.share >= NEARLY_ALL for hit in hits)
+    return any(hit.most and hit.alike >= ALIKE or hit.alike >= ALIKE / 2 and hit.share >= NEARLY_ALL for hit in hits)
 
 
 def _nearness(asked: set[str], one: Answer, words: str) -> float:

@@ -92,6 +92,7 @@ def _stem(word: str) -> str:
 class Hit(Generic[Key]):
     """One text found. share: the part of the question, by weight, that it says, 0 to 1. alike: how much the question is like one of
     its phrases, 0 to 1. alone: whether all that both have is one common word, while the question has more: no name, nothing in Chinese.
+    most: whether it says more than half of the question's words, counted.
     """
 
     key: Key
@@ -99,6 +100,7 @@ class Hit(Generic[Key]):
     share: float
     alike: float
     alone: bool = False
+    most: bool = True
 
 
 class Ranking(Generic[Key]):
@@ -139,7 +141,9 @@ class Ranking(Generic[Key]):
             share = sum(weights[word] for word in held) / whole
             shared = [one for one in words if counts.keys() & set(one)]
             lonely = len(words) > 1 == len(shared) and not re.search(r"[._\d]", " ".join(shared[0]))
-            found.append(Hit(key, points * (1 + share) / 2, share, alike, lonely))
+            found.append(
+                Hit(key, points * (1 + share) / 2, share, alike, lonely, 2 * len(shared) > len(words) or not words)
+            )
         return sorted(found, key=lambda hit: -hit.points)
 
     def in_front(self, key: Key, question: str) -> bool:
