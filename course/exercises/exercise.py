@@ -12,11 +12,11 @@ from functools import cache, partial
 from typing import Any
 
 from course.core.catalog import BY_ID, PROJECTS, lesson_folder, modules
-from course.core.i18n import Text, both
-from course.core.verdict import Verdict, incorrect, not_attempted
+from course.core.i18n import Text
+from course.core.verdict import Verdict
 from course.exercises.blocks import block_check
 from course.exercises.slips import KEYS, Cases, visible_check
-from course.exercises.told import judged
+from course.exercises.told import Told, judged, verdict
 from course.questions.bank import read_yaml
 
 
@@ -46,50 +46,19 @@ MISSING = object()
 
 def judge(exercise: Exercise, obj: Any = MISSING) -> Verdict:
     """Check the learner's object; never raises, whatever the learner's code does (but lets Ctrl-C through)."""
+    name = exercise.name
     if obj is MISSING:
-        return not_attempted(
-            both(
-                f"There is no `{exercise.name}` in this notebook yet: write it in the cell above, run it, check again.",
-                f"这个 notebook 里还没有 `{exercise.name}`：请在上面的单元格里写好并运行，再检查一次。",
-            ),
-            reason="missing",
-        )
+        return verdict(Told("missing", name=name))
     if obj is None or obj is Ellipsis:
-        return not_attempted(
-            both(
-                f"`{exercise.name}` still holds its placeholder: replace it, run the cell, check again.",
-                f"`{exercise.name}` 还是占位符：请替换它并运行单元格，再检查一次。",
-            ),
-            reason="placeholder",
-        )
+        return verdict(Told("placeholder, for all", name=name))
     try:
         return exercise.check(obj)
     except NotImplementedError:
-        return not_attempted(
-            both(
-                f"`{exercise.name}` still raises NotImplementedError: fill in its body, run the cell, check again.",
-                f"`{exercise.name}` 还在抛出 NotImplementedError：请写完函数体并运行单元格，再检查一次。",
-            ),
-            reason="not-implemented",
-        )
+        return verdict(Told("not-implemented", name=name))
     except Exception as error:
         if "ellipsis" in str(error).lower():  # Python computed with the `...` of a blank
-            return not_attempted(
-                both(
-                    f"A blank in `{exercise.name}` still holds its three dots: fill it in, run the cell, check again.",
-                    f"`{exercise.name}` 里还有空没填（仍是三个点）：请填好并运行单元格，再检查一次。",
-                ),
-                reason="placeholder",
-            )
-        line = f"{type(error).__name__}: {error}"
-        return incorrect(
-            both(
-                f"While it was being tried, `{exercise.name}` stopped with `{line}`.",
-                f"试运行 `{exercise.name}` 时出错：`{line}`。",
-            ),
-            reason="raised",
-            error=line,
-        )
+            return verdict(Told("placeholder, a blank", name=name))
+        return verdict(Told("raised", name=name, error=f"{type(error).__name__}: {error}"))
 
 
 @cache

@@ -35,15 +35,8 @@ from itertools import islice
 from typing import Any
 
 from course.core.i18n import Text, both, pick
-from course.core.verdict import Verdict, correct, incorrect, not_attempted, not_marked, partly
-
-PLACEHOLDER = not_attempted(
-    both(
-        "What it gives back still holds a `...` or nothing: fill in the blanks.",
-        "返回值里还有 `...`，或者什么也没有：请把空白补上。",
-    ),
-    reason="placeholder",
-)
+from course.core.verdict import Verdict, correct, incorrect, partly
+from course.exercises.told import Told, judged, listed, placeholder_in, shared, verdict
 
 
 def data(value: Any) -> Any:
@@ -175,7 +168,7 @@ class Cases:
         if not wrong:
             return correct(self.right)
         if all(value is None or value is ... or isinstance(value, list) and ... in value for value in got.values()):
-            return PLACEHOLDER
+            return verdict(Told("placeholder"))
         call = wrong[0]
         marks = self._marks(call, got, right) | {"{wrong}": str(len(wrong)), "{cases}": str(len(self.calls))}
         if slip := self._met(call, got, right):
@@ -184,11 +177,7 @@ class Cases:
             raise got[call]
         reason, told = _difference(got[call])
         if self.differs and reason in ("wrong", "raised"):
-            text = (
-                self.differs
-                if reason == "wrong"
-                else both("`{call}` stopped with `{got}`.", "`{call}` 出错了：`{got}`。")
-            )
+            text = self.differs if reason == "wrong" else shared()["raised, through"]
         else:
             text = both(f"{told['en']} {marks['{why}']['en']}".strip(), told["zh"] + marks["{why}"]["zh"])
         half = set(wrong) <= self.half or reason == "input-changed"
@@ -218,19 +207,8 @@ class Cases:
 
 def _difference(got: Any) -> tuple[str, Text]:
     """A code and a sentence for a call that went wrong in a way that no slip does."""
-    if isinstance(got, Changed):
-        return "input-changed", both(
-            "`{call}` changed what it was given. Leave that as it is, and give back something new.",
-            "`{call}` 改动了传入的数据。请保持原样，另建一个再返回。",
-        )
-    if isinstance(got, Exception):
-        return "raised", both(
-            "`{call}` should give `{right}`, and it stopped with `{got}`.",
-            "`{call}` 应得到 `{right}`，却出错了：`{got}`。",
-        )
-    return "wrong", both(
-        "`{call}` should give `{right}`, and it gave `{got}`.", "`{call}` 应得到 `{right}`，得到的却是 `{got}`。"
-    )
+    reason = "input-changed" if isinstance(got, Changed) else "raised" if isinstance(got, Exception) else "wrong"
+    return reason, shared()[f"{reason}, a call"]
 
 
 def _drawn(expression: str, number: int) -> str:
@@ -312,60 +290,35 @@ def _all(value: Any, kind: str) -> bool:
     return isinstance(value, list) and all(map(KINDS[kind][0], value))
 
 
-def form_is_fine(said: Text) -> Verdict:
-    """What the visible check of a checkpoint says at best: it sees a form or an example, the marks come from other inputs."""
-    return not_marked(
-        said, both("Whether it is right is decided when the checkpoint is marked.", "答得对不对，要等评分时才知道。")
-    )
-
-
-def check_form(function: Any, call: str, gives: Sequence[str] = (), one_of: Sequence[Any] = ()) -> Verdict:
+def check_form(function: Any, call: str, gives: Sequence[str] = (), one_of: Sequence[Any] = ()) -> None:
     """Whether what comes back is of one of the kinds ``gives`` (see KINDS), or is one of ``one_of``."""
     given, named = arguments(call)
     got = data(function(*given, **named))
     kinds = [KINDS[kind] for kind in gives]
     if got in one_of or any(fits(got) for fits, _ in kinds):
-        return form_is_fine(both("The form is right.", "形式正确。"))
-    if got is None or got is ...:
-        return PLACEHOLDER
+        raise Told("fine, form", "later")
+    placeholder_in(got)
     names = {code: [name[code] for _, name in kinds] + [f'"{one}"' for one in one_of] for code in ("en", "zh")}
-    return incorrect(
-        both(
-            f"It should give back {' or '.join(names['en'])}, and it gave `{_shown(got)}`.",
-            f"应返回{' 或 '.join(names['zh'])}，得到的却是 `{_shown(got)}`。",
-        ),
-        reason="form",
-    )
+    raise Told("form", kinds=both(" or ".join(names["en"]), " 或 ".join(names["zh"])), got=_shown(got))
 
 
-def check_example(function: Any, name: str, call: str, right: str) -> Verdict:
+def check_example(function: Any, name: str, call: str, right: str) -> None:
     """Whether one visible example comes out right."""
     given, named = arguments(call)
     got, (expected,) = data(function(*given, **named)), arguments(right)[0]
     if same(got, data(expected)):
-        return form_is_fine(both("The example comes out right.", "示例正确。"))
-    if got is None or got is ...:
-        return PLACEHOLDER
-    return incorrect(
-        both(
-            f"For the example, `{name}({call})`, `{right}` is right, and it gave `{_shown(got)}`.",
-            f"示例 `{name}({call})` 应得到 `{right}`，得到的却是 `{_shown(got)}`。",
-        ),
-        reason="example",
-    )
+        raise Told("fine, example", "later")
+    placeholder_in(got)
+    raise Told("example", call=f"{name}({call})", right=right, got=_shown(got))
 
 
-def check_report(report: Any, fields: Sequence[str]) -> Verdict:
+def check_report(report: Any, fields: Sequence[str]) -> None:
     """Whether a report is a dictionary with these fields filled. Their values count later."""
     if not isinstance(report, Mapping):
-        return incorrect(both("`report` is a dictionary.", "`report` 应是字典。"), reason="no-dictionary")
-    missing = [name for name in fields if report.get(name, ...) is None or report.get(name, ...) is ...]
-    if missing:
-        return incorrect(
-            both(f"Still missing in the report: {', '.join(missing)}.", f"报告里还缺：{'、'.join(missing)}。"),
-            reason="missing-fields",
-        )
-    return form_is_fine(both("All fields are there.", "字段齐全。"))
+        raise Told("no-dictionary, a report")
+    if missing := [name for name in fields if report.get(name, ...) is None or report.get(name, ...) is ...]:
+        raise Told("missing-fields", missing=listed(missing))
+    raise Told("fine, fields", "later")
 
 
 # --- the entry of exercises.yaml ----------------------------------------------------------------------------------
@@ -380,9 +333,11 @@ KEYS = (
 def visible_check(entry: Mapping[str, Any]) -> Callable[[Any], Verdict] | None:
     """The check of a graded task by its ``form``, ``example`` or ``report`` in ``exercises.yaml``; None where it has none."""
     if "form" in entry:
-        return partial(check_form, **entry["form"])
-    if "example" in entry:
-        return partial(check_example, name=entry["name"], **entry["example"])
-    if "report" in entry:
-        return partial(check_report, fields=entry["report"])
-    return None
+        check = partial(check_form, **entry["form"])
+    elif "example" in entry:
+        check = partial(check_example, name=entry["name"], **entry["example"])
+    elif "report" in entry:
+        check = partial(check_report, fields=entry["report"])
+    else:
+        return None
+    return partial(judged, check, {})

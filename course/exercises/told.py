@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from course.core.i18n import LANGUAGES, Text, both, pick
-from course.core.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
+from course.core.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, not_marked, partly
 from course.questions.bank import read_yaml
 
 
@@ -50,15 +50,24 @@ def listed(names: Iterable[Any]) -> Text:
 def judged(check: Check, says: Mapping[str, Any], found: Any) -> Verdict:
     """The verdict of a check on what the learner made, in the words of ``says``."""
     try:
-        told = Told("right", **(check(found) or {}))
-    except Told as raised:
-        told = raised
-    entries = [says.get(code) or shared()[code] for code in told.codes]
+        return verdict(Told("right", **(check(found) or {})), says)
+    except Told as told:
+        return verdict(told, says)
+
+
+NO_ATTEMPT = ("placeholder", "missing", "not-implemented")
+
+
+def verdict(told: Told, says: Mapping[str, Any] | None = None) -> Verdict:
+    """What was found, in the words of ``says``, or of all exercises."""
+    entries = [(says or {}).get(code) or shared()[code] for code in told.codes]
     texts = [_filled(entry, told.values) for entry in entries]
     reason = told.codes[0].split(",")[0]
     if reason == "right":
         return correct(*texts)
-    if reason == "placeholder":
+    if reason == "fine":
+        return not_marked(*texts)
+    if reason in NO_ATTEMPT:
         return not_attempted(*texts, reason=reason)
     if entries[0].get("undecided"):
         return inconclusive(*texts, reason=reason)
