@@ -34,7 +34,7 @@ TESTS = [
 
 def offered(program: str) -> list[str]:
     """The last patch of each minor version of torch that pip offers this Python, oldest first."""
-    done = subprocess.run([program, "-m", "pip", "index", "versions", "torch"], capture_output=True, text=True)
+    done = subprocess.run([program, "-m", "pip", "index", "versions", "torch"], capture_output=True, encoding="utf-8")
     numbers = {tuple(map(int, found)) for found in re.findall(r"\b(\d+)\.(\d+)\.(\d+)(?![\w.+])", done.stdout)}
     last = {number[:2]: number for number in sorted(numbers) if number[:2] >= OLDEST_TORCH}
     return [".".join(map(str, number)) for number in last.values()]
@@ -57,7 +57,7 @@ def tried(program: str, torch: str) -> str:
             [python, "-m", "pip", "install", "-q", "--no-compile", "--no-cache-dir", "-e", *packages],
             [python, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "-m", "not long", *TESTS],
         ):
-            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
             lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
             if done.returncode:
                 return "\n".join(

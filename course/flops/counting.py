@@ -6,6 +6,7 @@ import contextvars
 import functools
 import gc
 import logging
+import os
 import sys
 import threading
 import traceback
@@ -47,7 +48,7 @@ def count(model: Any = None, /, *inputs: Any, training: bool = False, **kwargs: 
     The model runs here, on any device, as a copy in which every tensor has a shape alone; where the forward needs data
     it runs for real, on another copy. So nothing of the caller's changes: weights, buffers, attributes, containers,
     closures, globals and classes of the user's own code, random generators, switches and hooks of torch. Not covered: files,
-    messages, settings of Python such as the environment, and what the forward changes in installed packages. An iterator given
+    messages, settings of Python such as its print options, and what the forward changes in installed packages. An iterator given
     as an argument is refused.
 
     Convention: one MAC = one multiply feeding one accumulate in a contraction; FLOPs = 2 x MACs; norms, activations,
@@ -143,8 +144,11 @@ def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount
 
 @contextmanager
 def _settings(training: bool) -> Iterator[None]:
-    """What a forward may change in torch is put back; functions of torch.compile run as written."""
+    """What a forward may change in torch is put back, and the environment, the folder and the path of imports; functions of
+    torch.compile run as written.
+    """
     dtype, hooks, raising = torch.get_default_dtype(), [dict(one) for one in _HOOKS], logging.raiseExceptions
+    environment, folder, path = dict(os.environ), os.getcwd(), [*sys.path]
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
@@ -163,6 +167,11 @@ def _settings(training: bool) -> Iterator[None]:
         finally:
             logging.raiseExceptions = raising
             torch.set_default_dtype(dtype)
+            if os.environ != environment:
+                os.environ.clear()
+                os.environ.update(environment)
+            os.chdir(folder)
+            sys.path[:] = path
             for now, before in zip(_HOOKS, hooks, strict=True):
                 now.clear()
                 now.update(before)

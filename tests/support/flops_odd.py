@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import os
 import random
 import sys
 import threading
@@ -144,6 +145,8 @@ TRICKS: dict[str, Callable[[Any, Tensor], Any]] = {
     "torch generator": lambda model, y: torch.rand(3, generator=model.random),
     "numpy array": lambda model, y: model.array.fill(1),
     "global generators": _draw,
+    "environment": lambda model, y: os.environ.update(ODD_FLOPS="1"),
+    "import path": lambda model, y: sys.path.append("odd"),
     "torch switched": _switch,
     "warning": lambda model, y: warnings.warn("odd", stacklevel=2),
     "input in place": lambda model, y: None,
