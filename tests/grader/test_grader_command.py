@@ -6,18 +6,16 @@ import re
 
 import pytest
 
-from grader.cli import COMMANDS, listed, main
+from grader.cli import COMMANDS, main
 from tests.support.grading_fixtures import LESSON
 
 
-def test_the_list_holds_every_command_in_both_languages(capsys):
+def test_every_command_is_listed_in_both_languages_and_has_help(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert listed() in capsys.readouterr().out
-    names = [name for commands in COMMANDS.values() for name in commands]
-    assert len({name.split()[0] for name in names}) == 12
-    assert all(re.search(rf"^  {name} +\w.*[\u4e00-\u9fff]", listed(), re.MULTILINE) for name in names)
-    for name in names:
+    said = capsys.readouterr().out
+    for name in [name for commands in COMMANDS.values() for name in commands]:
+        assert re.search(rf"^  {name} +\w.*[\u4e00-\u9fff]", said, re.MULTILINE), name
         with pytest.raises(SystemExit) as ended:
             main([*name.split(), "--help"])
         assert ended.value.code == 0

@@ -9,27 +9,9 @@ import yaml
 
 from grader.cli import main
 from grader.course import Course
-from grader.gradebook.marks import CellMark, cell_marks, differences
-from tests.support.graded_class import make_class
-from tests.support.grading_class import stock
-from tests.support.grading_fixtures import LESSON, NOTEBOOK
-
-
-def edit(path, change):
-    data = yaml.safe_load(path.read_text())
-    change(data)
-    path.write_text(yaml.safe_dump(data, allow_unicode=True))
-
-
-def test_only_what_differs_is_named_with_the_mark_by_hand_that_counts():
-    before = {"ada": {"q": CellMark(1.0, 2.0, 2.0), "r": CellMark(2.0, top=2.0)}, "bob": {"q": CellMark(1.0, top=2.0)}}
-    after = {"ada": {"q": CellMark(0.5, 2.0, 2.0), "r": CellMark(2.0, top=2.0)}, "cyd": {"q": CellMark(None, top=2.0)}}
-    assert differences(before, after) == [
-        "ada  q  1/2 -> 0.5/2 (the mark by hand, 2, stays and counts)",
-        "bob  q  1/2 -> none",
-        "cyd  q  none -> none",
-    ]
-    assert differences(before, before) == []
+from grader.gradebook.marks import cell_marks
+from tests.support.grading_class import make_class, stock
+from tests.support.grading_fixtures import ITEMS, KEYS, LESSON, NOTEBOOK
 
 
 @pytest.mark.slow
@@ -42,8 +24,9 @@ def test_marking_again_names_each_mark_that_differs_and_keeps_the_old_gradebook(
         gradebook.find_grade("90-c-single", NOTEBOOK, LESSON, "bob").manual_score = 1.5
         gradebook.db.commit()
     assert main(words) == 0 and "0 marks differ" in capsys.readouterr().out
-    edit(project.keys(LESSON), lambda keys: keys["90-c-single"].update(correct=["a", "b", "c"]))
-    edit(project.checkpoint_items(LESSON), lambda items: items[1].update(points=4))
+    keys = {**KEYS, "90-c-single": {**KEYS["90-c-single"], "correct": ["a", "b", "c"]}}
+    project.keys(LESSON).write_text(yaml.safe_dump(keys))
+    project.checkpoint_items(LESSON).write_text(yaml.safe_dump([ITEMS[0], {**ITEMS[1], "points": 4}, *ITEMS[2:]]))
     module = project.task_module(LESSON)
     module.write_text(module.read_text().replace("/ (high + low)", "/ (high + low) if low else 7"))
     assert main(["release", LESSON, "--dir", str(course.root)]) == 0

@@ -13,14 +13,13 @@ import time
 from pathlib import Path
 
 import pytest
+from distributed import LocalCluster
 
 from grader.autograde import pool
 from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.course import Course
-from grader.marking import whole
-from grader.project import HERE, Infrastructure, Project
-from grader.sandbox.limits import Limits
+from grader.project import HERE, Infrastructure
 from tests.support.grading_class import copy_of, hand_in_class, marked, rows
 from tests.support.grading_fixtures import LESSON
 
@@ -43,15 +42,13 @@ def here(handed_in, tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def cluster():
     """One worker that marks in two threads, as `dask worker` starts one: with a thread for each processor."""
-    from distributed import LocalCluster
-
     with LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as made:
         yield made
 
 
-def on(address: str, root: Path) -> list:
+def on(address: str, root: Path, **how) -> list:
     said: list[str] = []
-    found = autograde(Course(root), LESSON, how=How(cluster=address), say=said.append)
+    found = autograde(Course(root), LESSON, how=How(cluster=address, **how), say=said.append)
     assert said == []
     return found
 
@@ -61,17 +58,11 @@ def test_a_cluster_gives_the_marks_of_this_machine_and_of_the_stock_command(here
     found = on(cluster.scheduler_address, far)
     assert len(found) == 18 and all(outcome.points is not None or outcome.reason == "held" for outcome in found)
     assert rows(far) == rows(here) and len(rows(here)) == 18 * 6
-    environment = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])}
     for folder in (stock / "submitted").glob("*-1"):  # one of each kind will do: this takes seconds for each
         shutil.rmtree(folder)
-    run = subprocess.run(
-        [sys.executable, "-m", "nbgrader", "autograde", LESSON],
-        cwd=stock,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=400,
-    )
+    words = [sys.executable, "-m", "nbgrader", "autograde", LESSON]
+    environment = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])}
+    run = subprocess.run(words, cwd=stock, env=environment, capture_output=True, text=True, timeout=400)
     assert run.returncode == 0, run.stderr[-3000:]
     assert rows(stock) == [row for row in rows(here) if row[0].endswith("-0")] and len(rows(stock)) == 9 * 6
 
@@ -97,52 +88,31 @@ def test_a_worker_killed_in_the_middle_costs_nothing(here, handed_in, cluster, t
 
 
 def test_a_worker_with_another_checkout_stops_the_run_and_takes_nothing_back(here, tmp_path):
-    from distributed import LocalCluster
-
     root, other = copy_of(here, tmp_path / "class"), tmp_path / "checkout"
     for part in ("course", "grader"):
         shutil.copytree(HERE / part, other / part, ignore=shutil.ignore_patterns("__pycache__"))
-    before, log = rows(root), tmp_path / "log"
+    marking = other / "grader" / "marking" / "mark.py"
+    marking.write_text(marking.read_text() + "\n# another version\n")
+    before = rows(root)
     bare = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with LocalCluster(n_workers=0, dashboard_address=":0") as made:
-        address = made.scheduler_address
-
-        def reason(folder: Path) -> str:
-            worker = subprocess.Popen(
-                [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-dashboard"],
-                cwd=folder,
-                env=bare,
-                stdout=log.open("w"),
-                stderr=subprocess.STDOUT,
-            )
+        words = [sys.executable, "-m", "distributed.cli.dask_worker", made.scheduler_address, "--no-dashboard"]
+        for folder, said in (
+            (tmp_path, "No module named 'grader'; start it in the folder of a checkout"),
+            (other, f"its checkout, {other}, has other keys, tests or marking code"),
+        ):
+            worker = subprocess.Popen(words, cwd=folder, env=bare, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:
                 with pytest.raises(Infrastructure) as error:
-                    autograde(Course(root), LESSON, how=How(cluster=address, again=True), say=lambda line: None)
-                return str(error.value)
+                    on(made.scheduler_address, root, again=True)
+                assert said in str(error.value)
             finally:
                 worker.terminate()
                 worker.wait(30)
-
-        assert "No module named 'grader'; start it in the folder of a checkout" in reason(tmp_path)
-        marking = other / "grader" / "marking" / "mark.py"
-        marking.write_text(marking.read_text() + "\n# another version\n")
-        assert f"its checkout, {other}, has other keys, tests or marking code" in reason(other)
     assert rows(root) == before and marked(root) == 18
 
 
-def test_the_own_checkout_may_lie_anywhere_on_a_worker(tmp_path):
-    (tmp_path / "release" / "01_map").mkdir(parents=True)
-    (tmp_path / "release" / "01_map" / "01_map_checkpoint.ipynb").write_text("{}")
-    (tmp_path / "marking_secret").write_bytes(b"x" * 32)
-    exam = whole.exam(tmp_path, Project(), "01_map", "en", Limits(), True)
-    assert exam.project_root == "" and exam.project.root == HERE
-    elsewhere = whole.exam(tmp_path, Project(tmp_path), "01_map", "en", Limits(), True)
-    assert elsewhere.project.root == tmp_path
-
-
 def test_a_scheduler_that_is_not_there_or_has_no_worker_is_said_in_a_sentence(handed_in, monkeypatch, capsys):
-    from distributed import LocalCluster
-
     monkeypatch.setattr(pool, "PATIENCE_S", 1)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -112,14 +112,3 @@ def test_a_kernel_ended_from_outside_is_nobodys_fault():
             threading.Timer(0.2, signal.pidfd_send_signal, [kernel._handle, signal.SIGKILL]).start()
             kernel.run("import time; time.sleep(20)")
         warm.close()
-
-
-@pytest.mark.slow
-def test_a_damaged_submission_is_marked_once(handed_in, tmp_path):
-    root = copy_of(handed_in, tmp_path / "class")
-    course = Course(root)
-    autograde(course, LESSON, ["half-a-file-0", "empty-file-1"])
-    papers = {path: path.stat().st_mtime_ns for path in root.glob(f"autograded/*/{LESSON}/*")}
-    found = {outcome.student: outcome for outcome in autograde(course, LESSON, ["half-a-file-0", "empty-file-1"])}
-    assert papers and papers == {path: path.stat().st_mtime_ns for path in root.glob(f"autograded/*/{LESSON}/*")}
-    assert "ends in the middle" in " ".join(found["half-a-file-0"].problems)

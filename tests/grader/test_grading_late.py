@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import math
 import random
+import shutil
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 from nbgrader.apps import ExportApp
@@ -16,11 +16,9 @@ from grader.cli import main
 from grader.course import Course
 from grader.gradebook.late import LatePoints, extend
 from grader.gradebook.marks import cell_marks, totals
-from grader.project import ProjectError
 from grader.reporting.give_out import feedback
 from grader.reporting.summary import outcomes
-from tests.support.graded_class import make_class
-from tests.support.grading_class import rows, stock
+from tests.support.grading_class import make_class, rows, stock
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
 
 DUE = datetime(2026, 2, 28, 23, 0)  # ada is half a day late, each of the others one day more
@@ -59,28 +57,27 @@ def again(course: Course) -> None:
 
 @pytest.mark.slow
 def test_both_routes_take_the_same_and_an_extension_holds(course, capsys):
+    def taken() -> dict:
+        return {row[0]: row[6] for row in rows(course.root)}
+
     again(course)
     before = rows(course.root)
     bob = sum(mark.points for mark in cell_marks(course, LESSON)["bob"].values())
-    assert bob > 2 and {row[0]: row[6] for row in before} == {
-        "ada": 1.3,
-        "bob": pytest.approx(bob * 0.2, abs=1e-4),
-        "cyd": pytest.approx(0.201),
-        "dee": None,
-    }
+    expected = {"ada": 1.3, "bob": pytest.approx(bob * 0.2, abs=1e-4), "cyd": pytest.approx(0.201), "dee": None}
+    assert bob > 2 and taken() == expected
     for student in ("ada", "bob"):
         stock(course, LESSON, student)
     assert rows(course.root) == before
     assert outcomes(course, LESSON)[0].problems[:1] == ["late: 1.3 of these points are taken"]
     words = ["roster", "--extend", "ada", LESSON, "13", "--extend", "bob", LESSON, "24", "--dir", str(course.root)]
     assert main(words) == 0 and f"ada may hand in {LESSON} until 2026-03-01 12:00 UTC" in capsys.readouterr().out
-    taken = {row[0]: row[6] for row in rows(course.root)}
-    assert taken["ada"] is None and taken["bob"] == pytest.approx(bob * 0.1, abs=1e-4)
+    expected |= {"ada": None, "bob": pytest.approx(bob * 0.1, abs=1e-4)}
+    assert taken() == expected
     stock(course, LESSON, "bob")
     again(course)
-    assert {row[0]: row[6] for row in rows(course.root)} == taken
+    assert taken() == expected
     extend(course, LESSON, "ada", 0)
-    assert {row[0]: row[6] for row in rows(course.root)}["ada"] == 1.3
+    assert taken()["ada"] == 1.3
 
 
 @pytest.mark.slow
@@ -88,12 +85,9 @@ def test_an_extension_can_be_given_before_anything_is_handed_in(course):
     with course.gradebook as gradebook:
         gradebook.update_or_create_student("eve")
     extend(course, LESSON, "eve", 48)
-    (eve,) = (one for one in outcomes(course, LESSON) if one.student == "eve")
-    assert (eve.points, eve.reason) == (None, "absent")
-    folder = course.root / "submitted" / "eve" / LESSON
-    folder.mkdir(parents=True)
-    for path in (course.root / "submitted" / "ada" / LESSON).iterdir():
-        (folder / path.name).write_bytes(path.read_bytes().replace(b"def contrast", b"# eve\\ndef contrast"))
+    hers = shutil.copytree(course.root / "submitted" / "ada", course.root / "submitted" / "eve") / LESSON
+    for path in hers.iterdir():
+        path.write_bytes(path.read_bytes().replace(b"def contrast", b"# eve\\ndef contrast"))
     again(course)
     assert totals(course, LESSON).points["eve"] == 13.0 > totals(course, LESSON).points["ada"]
 
@@ -107,14 +101,10 @@ def test_what_is_wrong_with_a_rule_or_an_extension_is_a_sentence(course, capsys)
     ):
         assert main(["roster", "--extend", *words, "--dir", str(course.root)]) == 1
         assert said in capsys.readouterr().out
-    with course.gradebook as gradebook:
-        gradebook.update_or_create_assignment(LESSON, duedate=None)
-    with pytest.raises(ProjectError, match="no due date"):
-        extend(course, LESSON, "ada", 3)
     for percent in ("ten", 110):
         with_rules(course, percent)
         assert main(["autograde", LESSON, "--dir", str(course.root)]) == 1
-        assert "nbgrader_config.py: The value" in (said := capsys.readouterr().out) or "per_day_percent" in said, said
+        assert "per_day_percent" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -146,16 +136,15 @@ def test_points_for_lateness_follow_every_mark_and_rule(course):
 
 @pytest.mark.slow
 def test_stock_export_and_feedback_take_the_points_as_of_now(course):
-    with_rules(course, 20)
+    course = with_rules(course, 20)
     bob = sum(mark.points for mark in cell_marks(course, LESSON)["bob"].values())
-    exporter = ExportApp(config=Course(course.root).config)
+    exporter = ExportApp(config=course.config)
     exporter.init_plugin()  # what `nbgrader export` calls
     exporter.plugin_inst.to, exporter.plugin_inst.student = str(course.root / "stock.csv"), ["bob"]
     with course.gradebook as gradebook:
         exporter.plugin_inst.export(gradebook)
     (row,) = csv.DictReader((course.root / "stock.csv").open(encoding="utf-8"))
     assert row["student_id"] == "bob" and float(row["late_submission_penalty"]) == pytest.approx(bob * 0.4, abs=1e-4)
-    course = with_rules(course, 50)
-    assert feedback(course, LESSON, lambda line: None) == []
-    page = Path(course.root / "feedback" / "ada" / LESSON / f"{NOTEBOOK}.html").read_text("utf-8")
-    assert "6.5 taken off" in page or "6.5 points taken off" in page
+    assert feedback(with_rules(course, 50), LESSON, lambda line: None) == []
+    page = (course.root / "feedback" / "ada" / LESSON / f"{NOTEBOOK}.html").read_text("utf-8")
+    assert "6.5 points taken off" in page

@@ -4,6 +4,7 @@ shows, marks are the same wherever and however often they are made, and the stud
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -20,11 +21,11 @@ from grader.gradebook.marks import cell_marks, totals
 from grader.handin.answers import keyed_items
 from grader.handin.papers import paper_in, released_salt
 from grader.marking.step import grade_id
-from grader.project import Project
+from grader.project import Infrastructure, Project
 from grader.project.build import answer_id
 from grader.project.task import tasks
 from grader.release.run import release
-from grader.reporting.report import figures, page
+from grader.reporting.report import figures
 from grader.reporting.summary import outcomes
 from tests.support.grading_class import copy_of, stock
 
@@ -63,8 +64,6 @@ print("looked everywhere", "ESCAPED" if found or looked < 100000 else "nothing",
 
 
 def spy() -> str:
-    import hashlib
-
     secret = [b"bandwidth * intensity", b"images * side ** 2 * outputs * inputs * 9", b"marking_secret", b"keys.yaml"]
     assert all(one.decode() in PROJECT.keys(LESSON).read_text(encoding="utf-8") for one in secret[:2])
     return SPY.replace("{HASHES}", repr({hashlib.sha256(one).hexdigest() for one in secret}))
@@ -119,18 +118,21 @@ def deserved(course: Course, mine: str, given_by: str, quiz: str = "right") -> d
     return {name: mark(item, given[name]).points if name in given else 0.0 for name, item in items}
 
 
-def test_everybody_gets_what_the_own_paper_deserves(course):
-    got, hidden = points(course), tasks(PROJECT, LESSON)
-    full = {name: float(task.points) for name, task in hidden.items()}
+def full_tasks() -> dict[str, float]:
+    return {name: float(task.points) for name, task in tasks(PROJECT, LESSON).items()}
+
+
+def test_everybody_gets_what_the_own_paper_deserves_and_a_copied_one_shows(course):
+    got, full = points(course), full_tasks()
     assert got["ada"] == {**{name: float(item.points) for name, item in paper(course, "ada").items()}, **full}
     assert got["bob"] == deserved(course, "bob", "bob", "half") | {"15-t-searches": 5.0, "15-t-claim": 0.0}
     assert sum(got["eve"].values()) == 0
     found = {one.student: one for one in outcomes(course, LESSON)}
-    assert {name: (found[name].points, found[name].verdict) for name in ("cyd", "dee")} == {
-        "cyd": (None, "look"),
-        "dee": (None, "look"),
-    }
-    assert totals(course, LESSON).points["dee"] is None, "no zero for a mistyped id"
+    for name, whose in (("cyd", "ada"), ("dee", "deee")):
+        assert (found[name].points, found[name].verdict) == (None, "look"), "no zero for a mistyped id"
+        assert f"on the paper of “{whose}”" in " ".join(found[name].problems)
+    assert not any("paper of" in " ".join(found[name].problems) for name in ("ada", "bob", "eve"))
+    assert totals(course, LESSON).points["dee"] is None
 
 
 def test_what_is_held_back_is_marked_when_somebody_has_looked_and_shows_no_key_before(course, tmp_path, capsys):
@@ -143,11 +145,9 @@ def test_what_is_held_back_is_marked_when_somebody_has_looked_and_shows_no_key_b
     assert "Not marked yet" in page and "→ " not in page and "right answer" not in page
     capsys.readouterr()
     assert main(["autograde", LESSON, "--accept", "cyd", "--jobs", "1", "--dir", str(other.root)]) == 0
-    said = capsys.readouterr().out
-    assert "held back until you have looked, 1: dee" in said and "look: read its line" in said
-    full = {name: float(task.points) for name, task in tasks(PROJECT, LESSON).items()}
+    assert "held back until you have looked, 1: dee" in capsys.readouterr().out
     got = points(other)
-    assert got["cyd"] == deserved(course, "cyd", "ada") | full
+    assert got["cyd"] == deserved(course, "cyd", "ada") | full_tasks()
     assert sum(got["ada"].values()) - sum(got["cyd"].values()) >= 4
     assert main(["autograde", LESSON, "--jobs", "1", "--dir", str(other.root)]) == 0 and points(other) == got
 
@@ -196,12 +196,6 @@ def test_a_notebook_of_another_release_is_held_and_a_class_of_them_can_be_marked
     assert main(["feedback", LESSON, "--early", "--dir", str(new.root)]) == 0
 
 
-def test_a_copied_paper_shows_to_the_instructor(course):
-    said = {one.student: " ".join(one.problems) for one in outcomes(course, LESSON)}
-    assert "on the paper of “ada”" in said["cyd"] and "on the paper of “deee”" in said["dee"]
-    assert "paper of" not in said["ada"] + said["bob"] + said["eve"]
-
-
 def test_the_kernel_of_a_student_finds_no_key(course):
     notebook = nbformat.read(course.autograded("eve", LESSON), as_version=4)
     shown = json.dumps([cell.get("outputs", []) for cell in notebook.cells])
@@ -219,39 +213,29 @@ def test_the_marks_are_the_same_again_elsewhere_and_under_stock_nbgrader(course,
     assert points(other) == before and said[-1] == f"{LESSON}: marked again, 0 marks differ"
     stock(other, LESSON, "cyd")
     assert points(other) == before
-    said = {one.student: " ".join(one.problems) for one in outcomes(other, LESSON)}
-    assert "on the paper of “ada”" in said["cyd"]
+    assert "on the paper of “ada”" in " ".join(one for out in outcomes(other, LESSON) for one in out.problems)
 
 
-def test_releasing_again_keeps_the_papers_and_a_slip_of_the_pen_can_be_mended(course, tmp_path, capsys):
+def test_releasing_again_keeps_the_papers_and_a_slip_of_the_pen_can_be_mended(course, tmp_path):
     other = Course(copy_of(course.root, tmp_path / "mended"))
-    salt = released_salt(json.loads((other.root / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_text("utf-8")))
+    notebook = other.root / "release" / LESSON / f"{NOTEBOOK}.ipynb"
+    salt = released_salt(json.loads(notebook.read_text("utf-8")))
     assert main(["release", LESSON, "--dir", str(other.root)]) == 0
-    assert "tell the class" in capsys.readouterr().out
-    assert salt == released_salt(json.loads((other.root / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_text("utf-8")))
+    assert salt == released_salt(json.loads(notebook.read_text("utf-8")))
     (other.root / "papers.yaml").write_text(f"{LESSON}:\n  dee: deee\n")
-    autograde(other, LESSON, ["dee"], QUIET, say=lambda line: None)
+    found = {one.student: one for one in autograde(other, LESSON, ["dee"], QUIET, say=lambda line: None)}
     assert sum(points(other)["dee"].values()) == sum(points(other)["ada"].values())
-    said = {one.student: " ".join(one.problems) for one in outcomes(other, LESSON)}
-    assert "paper of" not in said["dee"]
-    assert other.autograded("dee", LESSON).exists()
+    assert "paper of" not in " ".join(found["dee"].problems)
     (other.root / "papers.yaml").write_text(f"{LESSON}: dee\n")
-    from grader.project import Infrastructure
-
     with pytest.raises(Infrastructure, match="papers.yaml"):
         paper_in(other.root, LESSON, "dee")
 
 
 def test_the_report_puts_the_variants_of_a_question_together(course):
     found = figures(course, LESSON)
-    counted = [student for student in PUPILS if student.name not in ("cyd", "dee")]
-    assert found["top"] == 18 and found["counted"] == len(counted)
-    asked = {item.key for student in counted for item in paper(course, student.name).values()}
-    cells = {row.subject.id: row for row in found["rows"]}
-    assert set(cells) == asked | {"15-t-searches", "15-t-claim"}
-    for key in asked:
-        who = [s.name for s in counted if key in {item.key for item in paper(course, s.name).values()}]
-        assert cells[key].n == len(who)
-        if "ada" in who and len(who) == 1:
-            assert cells[key].share == 1 and cells[key].worst is None
-    assert "15-c-map" in page(found, "en")
+    papers = [{item.key for item in paper(course, name).values()} for name in ("ada", "bob", "eve")]
+    assert (found["top"], found["counted"]) == (18, 3)
+    counts = {row.subject.id: row.n for row in found["rows"]}
+    assert counts == {key: sum(key in asked for asked in papers) for key in set().union(*papers)} | dict.fromkeys(
+        full_tasks(), 3
+    )

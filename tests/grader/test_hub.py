@@ -26,11 +26,6 @@ def read(monkeypatch, missing: str = "") -> Config:
     return config
 
 
-def test_an_account_that_is_not_there_is_named(monkeypatch):
-    with pytest.raises(SystemExit, match="These accounts do not exist: bob. Next step: useradd"):
-        read(monkeypatch, missing="bob")
-
-
 def test_each_course_has_its_own_people_and_only_they_get_in(monkeypatch):
     config = read(monkeypatch)
     groups, services = config.JupyterHub.load_groups, config.JupyterHub.services

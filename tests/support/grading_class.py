@@ -6,11 +6,19 @@ import shutil
 import sqlite3
 from pathlib import Path
 
-from grader.cli.made_up import CLASS, work
+from grader.autograde.run import How, autograde
+from grader.cli.made_up import CLASS, Student, work
 from grader.course import Course, done, init
+from grader.project import Project
 from grader.release.run import release
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 
+PUPILS = (
+    Student("ada"),
+    Student("bob", quiz="half", tasks="first"),
+    Student("cyd", quiz="wrong", tasks="wrong"),
+    Student("dee", quiz="none", tasks="none"),
+)
 ROWS = """
 select s.student_id, s.timestamp, c.name, g.auto_score, g.manual_score, g.needs_manual_grade, n.late_submission_penalty,
        (select group_concat(coalesce(k.auto_comment, '-')) from comment k where k.notebook_id = n.id)
@@ -25,6 +33,15 @@ def rows(root: Path) -> list[tuple]:
         return db.execute(ROWS).fetchall()
 
 
+def hand_in(course: Course, student: Student, name: str, when: str) -> None:
+    """Put the work of a student of this kind in place."""
+    folder = course.root / "submitted" / name / LESSON
+    folder.mkdir(parents=True)
+    shutil.copy(course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb", folder)
+    (folder / "timestamp.txt").write_text(when)
+    work(course.project, LESSON, "en", student, folder)
+
+
 def hand_in_class(project_folder: Path, root: Path, times: int) -> Path:
     """A course folder with a released checkpoint, and each kind of student handed in so many times, not marked."""
     project = make_project(project_folder)
@@ -33,12 +50,19 @@ def hand_in_class(project_folder: Path, root: Path, times: int) -> Path:
     release(course, LESSON)
     for number in range(times):
         for student in CLASS:
-            folder = root / "submitted" / f"{student.name}-{number}" / LESSON
-            folder.mkdir(parents=True)
-            shutil.copy(root / "release" / LESSON / f"{NOTEBOOK}.ipynb", folder)
-            (folder / "timestamp.txt").write_text(f"2026-01-0{number + 1} 10:00:00.000000 UTC")
-            work(project, LESSON, "en", student, folder)
+            hand_in(course, student, f"{student.name}-{number}", f"2026-01-0{number + 1} 10:00:00.000000 UTC")
     return root
+
+
+def make_class(folder: Path, timezone: str = "UTC") -> tuple[Project, Course]:
+    """A small class that was really marked: a released checkpoint, four submissions, one each day from 1 March 2026."""
+    init(folder / "class", "en", "tools", project=make_project(folder / "project"), timezone=timezone)
+    course = Course(folder / "class")
+    release(course, LESSON)
+    for day, student in enumerate(PUPILS, start=1):
+        hand_in(course, student, student.name, f"2026-03-0{day} 12:00:00.000000 UTC")
+    autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)
+    return course.project, course
 
 
 def copy_of(root: Path, place: Path) -> Path:

@@ -40,9 +40,6 @@ class Work:
         return made
 
 
-# --- tools ------------------------------------------------------------------------------------------------
-
-
 def saved(change: Callable[[Json], Any] = lambda data: None, write: Callable[[Json], bytes] | None = None):
     """A tool: what it changes in the notebook, and how it writes the file."""
 
@@ -63,7 +60,6 @@ def pycharm(data: Json) -> None:
         del cell["execution_count"]
         for output in cell["outputs"]:
             output["jetTransient"] = {"display_id": None}
-    code(data)[-1]["outputs"].append({"output_type": "stream", "text": "no name"})
 
 
 def colab(data: Json) -> None:
@@ -110,11 +106,6 @@ def without(*names: str, of_cells: tuple[str, ...] = ()):
     return change
 
 
-def lines(data: Json) -> None:
-    for cell in data["cells"]:
-        cell["source"] = "".join(cell["source"]).splitlines(keepends=True)
-
-
 def encoded(code: str, before: str = "", after: str = ""):
     return lambda data: (before + json.dumps(data, ensure_ascii=False) + after).encode(code)
 
@@ -133,19 +124,13 @@ TOOLS = {
     "no-format": saved(without("nbformat", "nbformat_minor")),
     "no-notebook-metadata": saved(without("metadata")),
     "no-cell-metadata": saved(without(of_cells=("metadata",))),
-    "no-counts": saved(without(of_cells=("execution_count",))),
     "unknown-keys": saved(lambda data: data.update({"$schema": "x", "extra": [1, {"a": None}], "worksheets": []})),
-    "lines": saved(lines),
     "one-line": saved(write=encoded("utf-8")),
-    "ascii": saved(write=lambda data: json.dumps(data).encode()),
     "byte-order-mark": saved(write=encoded("utf-8-sig")),
     "utf-16": saved(write=encoded("utf-16")),
     "windows-lines": saved(write=lambda data: json.dumps(data, indent=1).replace("\n", "\r\n").encode()),
     "zeros-after-the-end": saved(write=encoded("utf-8", after="\n\0\0\0\0")),
 }
-
-
-# --- packings ---------------------------------------------------------------------------------------------
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
@@ -156,80 +141,62 @@ def zipped(files: dict[str, bytes]) -> bytes:
     return made.getvalue()
 
 
-Packing = Callable[[Work, Callable[[Json], bytes]], dict[str, bytes]]
-PACKINGS: dict[str, Packing] = {
-    "alone": lambda work, tool: {NAME: tool(work.notebook)},
-    "with-answers": lambda work, tool: {NAME: tool(work.notebook), ANSWERS: work.answers},
-    "old-name": lambda work, tool: {f"{LESSON}.ipynb": tool(work.notebook)},
-    "old-names-in-a-browser": lambda work, tool: {
-        f"{LESSON} (1).ipynb": tool(work.notebook),
-        f"{LESSON}.ipynb": work.lesson,
+PACKINGS: dict[str, dict[str, Any]] = {  # path -> which part of the work lies there, bytes, or what is in a ZIP
+    "alone": {NAME: "work"},
+    "with-answers": {NAME: "work", ANSWERS: "answers"},
+    "old-name": {f"{LESSON}.ipynb": "work"},
+    "old-and-new": {NAME: "untouched", f"{LESSON}.ipynb": "work"},
+    "with-its-lesson": {NAME: "work", f"{LESSON}.ipynb": "lesson"},
+    "browser-names": {f"{NOTEBOOK} (2).ipynb": "cleared", f"{LESSON}.answers (1).json": "answers"},
+    "copy-and-untouched": {f"{NOTEBOOK}-Copy1.ipynb": "work", NAME: "untouched"},
+    "untouched-copy": {NAME: "work", f"Copy of {NAME}": "untouched"},
+    "cleared-copy": {NAME: "work", "final.ipynb": "cleared"},
+    "upper": {f"{NOTEBOOK}.IPYNB": "work"},
+    "json": {f"{NAME}.json": "work"},
+    "zip-in-zip": {"outer.zip": {"x/inner.zip": {NAME: "work"}, "x/notes.txt": b"x"}},
+    "whole-course": {
+        "course.zip": {
+            f"c/checkpoints/{NAME}": "untouched",
+            f"c/lessons/{LESSON}.ipynb": "lesson",
+            f"c/my work/{NAME}": "work",
+            f"c/my work/.ipynb_checkpoints/{NOTEBOOK}-checkpoint.ipynb": "untouched",
+        }
     },
-    "old-and-new": lambda work, tool: {NAME: work.untouched, f"{LESSON}.ipynb": tool(work.notebook)},
-    "with-its-lesson": lambda work, tool: {NAME: tool(work.notebook), f"{LESSON}.ipynb": work.lesson},
-    "canvas-names": lambda work, tool: {
-        f"{NOTEBOOK}-1.ipynb": tool(work.cleared),
-        f"{LESSON}.answers-1.json": work.answers,
-    },
-    "browser-names": lambda work, tool: {
-        f"{NOTEBOOK} (2).ipynb": tool(work.cleared),
-        f"{LESSON}.answers (1).json": work.answers,
-    },
-    "copy-and-untouched": lambda work, tool: {f"{NOTEBOOK}-Copy1.ipynb": tool(work.notebook), NAME: work.untouched},
-    "untouched-copy": lambda work, tool: {NAME: tool(work.notebook), f"Copy of {NAME}": work.untouched},
-    "cleared-copy": lambda work, tool: {NAME: tool(work.notebook), "final.ipynb": tool(work.cleared)},
-    "upper": lambda work, tool: {f"{NOTEBOOK}.IPYNB": tool(work.notebook)},
-    "txt": lambda work, tool: {f"{NAME}.txt": tool(work.notebook)},
-    "json": lambda work, tool: {f"{NAME}.json": tool(work.notebook)},
-    "zip": lambda work, tool: {"hand-in.zip": zipped({f"a/b/{NAME}": tool(work.notebook), "a/notes.txt": b"x"})},
-    "zip-in-zip": lambda work, tool: {"outer.zip": zipped({"x/inner.zip": zipped({NAME: tool(work.notebook)})})},
-    "two-zips": lambda work, tool: {
-        "a.zip": zipped({NAME: work.untouched}),
-        "b.zip": zipped({NAME: tool(work.notebook)}),
-    },
-    "whole-course": lambda work, tool: {
-        "course.zip": zipped(
-            {
-                f"c/checkpoints/{NAME}": work.untouched,
-                f"c/lessons/{LESSON}.ipynb": work.lesson,
-                f"c/my work/{NAME}": tool(work.notebook),
-                f"c/my work/.ipynb_checkpoints/{NOTEBOOK}-checkpoint.ipynb": work.untouched,
-            }
-        )
-    },
-    "saved-copy-alone": lambda work, tool: {
-        "h.zip": zipped({f".ipynb_checkpoints/{NOTEBOOK}-checkpoint.ipynb": tool(work.notebook)})
-    },
-    "with-junk": lambda work, tool: {
-        NAME: tool(work.notebook),
+    "saved-copy-alone": {"h.zip": {f".ipynb_checkpoints/{NOTEBOOK}-checkpoint.ipynb": "work"}},
+    "with-junk": {
+        NAME: "work",
         f"._{NAME}": b"\0\5\26\7",
         "work.pdf": b"%PDF-1.7",
-        f"{NOTEBOOK}.html": b"<html></html>",
-        "empty.ipynb": b"",
+        "a.html": b"<html></html>",
+        "b.ipynb": b"",
     },
 }
 
 
-# --- platforms --------------------------------------------------------------------------------------------
+def packed(packing: str, work: Work, tool: Callable[[Json], bytes]) -> dict[str, bytes]:
+    """The files of a hand-in: the work as a tool saved it, packed in one of the ways."""
+    parts = {"work": tool(work.notebook), "cleared": tool(work.cleared), "answers": work.answers}
+    parts |= {"untouched": work.untouched, "lesson": work.lesson}
 
+    def made(what: Any) -> bytes:
+        if isinstance(what, dict):
+            return zipped({name: made(one) for name, one in what.items()})
+        return what if isinstance(what, bytes) else parts[what]
 
-def _flat(head: str) -> Callable[[str, int, str], str]:
-    return lambda student, number, name: f"{head.format(s=student, n=number)}{name.rsplit('/', 1)[-1]}"
+    return {name: made(what) for name, what in PACKINGS[packing].items()}
 
 
 PLATFORMS: dict[str, Callable[[str, int, str], str]] = {  # the path of a file in its archive
     "folders": lambda student, number, name: f"{student}/{name}",
     "one-folder-around": lambda student, number, name: f"class 5/{student}/{name}",
     "moodle": lambda student, number, name: f"{student}_{number}_assignsubmission_file_/{name}",
-    "moodle-flat": _flat("{s}_{n}_assignsubmission_file_"),
-    "canvas": _flat("{s}_{n}_9_"),
+    "canvas": lambda student, number, name: f"{student}_{number}_9_{name.rsplit('/', 1)[-1]}",
     "sakai": lambda student, number, name: f"HW 5/{student}, A({student})/Submission attachment(s)/{name}",
-    "ilias": lambda student, number, name: f"Ex/{student}_A_{student}_{number}/{name}",
-    "blackboard": _flat("HW_{s}_attempt_2026-11-23-22-59-00_"),
-    "brightspace": lambda s, number, name: f"1-{number} - {s} - Nov 23, 2026 1059 PM/{name}",
+    "blackboard": lambda s, number, name: f"HW_{s}_attempt_2026-11-23-22-59-00_{name.rsplit('/', 1)[-1]}",
     "teams": lambda student, number, name: f"Submitted files/{student}/HW 5/Version 1/{name}",
     "github-classroom": lambda student, number, name: f"hw5-submissions/hw5-{student}/{name}",
 }
+FLAT = ("canvas", "blackboard")  # archives without folders
 
 
 def sheet_in(notebook: Json, sheet: Json) -> None:

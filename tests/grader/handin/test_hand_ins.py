@@ -25,7 +25,7 @@ from grader.reporting.give_out import feedback
 from grader.reporting.summary import stale
 from tests.support.grading_corpus.base import REPORT, RIGHT, SOLVED, cell_of, dumped, sheet
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
-from tests.support.hand_ins import ANSWERS, NAME, PACKINGS, PLATFORMS, TOOLS, Work, sheet_in, zipped
+from tests.support.hand_ins import ANSWERS, FLAT, NAME, PACKINGS, PLATFORMS, TOOLS, Work, packed, sheet_in, zipped
 
 SEED, DRAWN = 20261126, 24
 
@@ -53,12 +53,22 @@ def reading_of(project, files: dict[str, bytes]):
     return read(unpacked(Files(files)), LESSON, text_of(checkpoint_notebook(project, LESSON, "en")))
 
 
+def marked(course: Course, *who: str, **how) -> dict:
+    return {one.student: one for one in autograde(course, LESSON, who or None, How(jobs=1, **how), lambda line: None)}
+
+
+def put(course: Course, student: str, data: bytes) -> None:
+    folder = course.root / "submitted" / student / LESSON
+    folder.mkdir(parents=True)
+    (folder / NAME).write_bytes(data)
+
+
 @pytest.mark.parametrize("packing", PACKINGS)
 def test_whatever_saved_it_and_however_it_is_packed_the_work_is_what_is_read(project, packing):
     work = work_of(project)
     code = {identity: "".join(cell["source"]).strip() for cell in work.notebook["cells"] if (identity := cell["id"])}
     for name, tool in TOOLS.items():
-        found = reading_of(project, PACKINGS[packing](work, tool))
+        found = reading_of(project, packed(packing, work, tool))
         assert found.held is None and found.works, (name, found.held)
         assert {item: (one["options"], one["number"]) for item, one in found.answers.items()} == {
             one["item"]: (one["options"], one["number"]) for one in RIGHT
@@ -73,12 +83,9 @@ def test_whatever_saved_it_and_however_it_is_packed_the_work_is_what_is_read(pro
     ("files", "code", "words"),
     [
         (lambda work: {NAME: work.lesson}, "wrong-file", f"the lesson {LESSON}, not its checkpoint"),
-        (lambda work: {"x.html": b"<!DOCTYPE html><html>"}, "wrong-file", "x.html, a web page (HTML)"),
         (lambda work: {NAME: b"<!DOCTYPE html><html>"}, "wrong-file", "a web page (HTML)"),
         (lambda work: {"x.rar": b"Rar!\x1a\7\1\0"}, "wrong-file", "x.rar, a RAR archive"),
         (lambda work: {"x.tar.gz": b"\x1f\x8b\x08\0"}, "wrong-file", "tar.gz"),
-        (lambda work: {"x.7z": b"7z\xbc\xaf\x27\x1c"}, "wrong-file", "a 7z archive"),
-        (lambda work: {"x.pdf": b"%PDF-1.4"}, "wrong-file", "a PDF"),
         (lambda work: {"x.py": b"print(1)"}, "wrong-file", "a Python script"),
         (lambda work: {"x.docx": b"PK\3\4"}, "wrong-file", "Office file"),
         (lambda work: {ANSWERS: work.answers}, "wrong-file", "answers without its notebook"),
@@ -101,20 +108,13 @@ def test_what_holds_no_work_that_can_be_read_is_held_and_says_what_came(project,
 
 
 def test_of_several_notebooks_with_other_work_none_is_chosen_and_both_are_named(project):
-    one, other = work_of(project, "one"), work_of(project, "other")
-    found = reading_of(
-        project, {NAME: TOOLS["jupyterlab"](one.notebook), "b.ipynb": TOOLS["jupyterlab"](other.notebook)}
-    )
-    assert found.held[0] == "two-works" and NAME in found.held[1]["en"] and "b.ipynb" in found.held[1]["zh"]
-    half = copy.deepcopy(one.notebook)
+    one, other = (json.dumps(work_of(project, who).notebook).encode() for who in ("one", "other"))
+    held = reading_of(project, {NAME: one, "b.ipynb": other}).held
+    assert held[0] == "two-works" and NAME in held[1]["en"] and "b.ipynb" in held[1]["zh"]
+    half = json.loads(one)
     half["cells"] = [cell for cell in half["cells"] if cell["id"] != "90-t-report-answer"]
-    found = reading_of(project, {NAME: json.dumps(half).encode(), "later.ipynb": TOOLS["jupyterlab"](one.notebook)})
+    found = reading_of(project, {NAME: json.dumps(half).encode(), "later.ipynb": one})
     assert found.held is None and found.name == "later.ipynb", "an earlier state of the same work is no other work"
-
-
-def test_an_untouched_checkpoint_is_marked_as_it_is(project):
-    found = reading_of(project, {NAME: work_of(project).untouched})
-    assert found.held is None and not found.works
 
 
 def class_of(tmp_path: Path, project) -> Course:
@@ -133,57 +133,52 @@ def enrolled(course: Course, names) -> None:
 @pytest.mark.slow
 def test_drawn_at_random_through_import_and_marking_everybody_gets_the_mark_of_the_work(tmp_path, project):
     course, rng = class_of(tmp_path, project), random.Random(SEED)
-    drawn: dict[str, tuple[str, str, str]] = {}
-    flat = {"moodle-flat", "canvas", "blackboard"}
-    for number in range(DRAWN):
-        platform = list(PLATFORMS)[number % len(PLATFORMS)]
-        drawn[f"s{number:02d}"] = (rng.choice([*TOOLS]), rng.choice([*PACKINGS]), platform)
+    drawn = {f"s{number:02d}": (rng.choice([*TOOLS]), rng.choice([*PACKINGS])) for number in range(DRAWN)}
     enrolled(course, drawn)
-    for platform, path in PLATFORMS.items():
+    for place, (platform, path) in enumerate(PLATFORMS.items()):
         archive = tmp_path / f"{platform}.zip"
         with zipfile.ZipFile(archive, "w") as file:
-            for number, (student, (tool, packing, by)) in enumerate(drawn.items(), start=1):
-                if by == platform:
-                    files = PACKINGS[packing](work_of(project, student), TOOLS[tool])
-                    if platform in flat and any("/" in name for name in files):
-                        files = {"all.zip": zipped(files)}
-                    for name, data in files.items():
-                        file.writestr(path(student, number, name), data)
+            for number, (student, (tool, packing)) in enumerate(drawn.items(), start=1):
+                if number % len(PLATFORMS) != place:
+                    continue
+                files = packed(packing, work_of(project, student), TOOLS[tool])
+                if platform in FLAT and any("/" in name for name in files):
+                    files = {"all.zip": zipped(files)}
+                for name, data in files.items():
+                    file.writestr(path(student, number, name), data)
         done = import_submissions(course, archive, LESSON)
         assert done.complete and not done.held, (platform, done)
-    found = {one.student: one for one in autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)}
+    found = marked(course)
     wrong = {name: (drawn[name], one.points, one.problems) for name, one in found.items() if one.points != 13}
     assert not wrong and {*found} == {*drawn}, wrong
 
 
 @pytest.mark.slow
 def test_what_holds_no_work_leaves_the_earlier_mark_and_has_no_page_with_answers(tmp_path, project):
-    course = class_of(tmp_path, project)
+    course, work = class_of(tmp_path, project), work_of(project)
     bad = {
         "html": {NAME: b"<!DOCTYPE html><html><title>Sign in</title></html>"},
-        "half": {NAME: json.dumps(work_of(project).notebook).encode()[:-400]},
-        "lesson": {NAME: work_of(project).lesson},
-        "untouched": {NAME: work_of(project).untouched},
+        "half": {NAME: json.dumps(work.notebook).encode()[:-400]},
+        "lesson": {NAME: work.lesson},
         "rar": {"x.rar": b"Rar!\x1a\7\1\0"},
+        "untouched": {NAME: work.untouched},
     }
-    enrolled(course, [*bad, *(f"{name}-alone" for name in bad if name != "untouched")])
+    alone = {f"{name}-alone": files for name, files in bad.items() if name != "untouched"}
+    enrolled(course, [*bad, *alone])
 
     def bring(sent: dict[str, dict[str, bytes]], name: str):
-        (tmp_path / name).write_bytes(
-            zipped({f"{student}/{path}": data for student, files in sent.items() for path, data in files.items()})
-        )
+        files = {f"{student}/{path}": data for student, files in sent.items() for path, data in files.items()}
+        (tmp_path / name).write_bytes(zipped(files))
         return import_submissions(course, tmp_path / name, LESSON)
 
-    bring({name: {NAME: TOOLS["jupyterlab"](work_of(project, name).notebook)} for name in bad}, "first.zip")
-    done = bring(
-        {**bad, **{f"{name}-alone": files for name, files in bad.items() if name != "untouched"}}, "second.zip"
-    )
+    bring({name: {NAME: json.dumps(work_of(project, name).notebook).encode()} for name in bad}, "first.zip")
+    done = bring({**bad, **alone}, "second.zip")
     assert {*done.kept} == {*bad} and all("stays" in why for why in done.kept.values())
-    found = {one.student: one for one in autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)}
+    found = marked(course)
     assert feedback(course, LESSON, lambda line: None) == []
     for name, one in found.items():
         page = (course.root / "feedback" / name / LESSON / f"{NOTEBOOK}.html").read_text("utf-8")
-        if name.endswith("-alone"):
+        if name in alone:
             assert one.points is None and one.reason == "held", name
             assert "secret" not in page and "YOUR CODE HERE" not in page and "Not marked yet" in page, name
         else:
@@ -193,17 +188,16 @@ def test_what_holds_no_work_leaves_the_earlier_mark_and_has_no_page_with_answers
 @pytest.mark.slow
 def test_files_that_belong_together_stay_together_and_the_machine_that_marks_costs_nothing(tmp_path, project):
     course = class_of(tmp_path, project)
-    starts = {
-        "helper": "from helpers import twice\nassert open('data/a.csv').read() == '1'\n",
-        "colab": "from google.colab import files\n",
-        "gpu": "import torch\ntorch.zeros(1, device='cuda')\n",
-        "mac": "import torch\ntorch.zeros(1, device='mps')\n",
-        "newer": "x = {'a': 1}\nprint(f'{x['a']}')\n",
-        "wrong": "1 / 0\n",
+    cases = {  # name -> how the student's cell begins, points, what is said
+        "helper": ("from helpers import twice\nassert open('data/a.csv').read() == '1'\n", 13, ""),
+        "colab": ("from google.colab import files\n", None, "`google.colab`"),
+        "gpu": ("import torch\ntorch.zeros(1, device='cuda')\n", None, "device that this machine lacks"),
+        "mac": ("import torch\ntorch.zeros(1, device='mps')\n", None, "device that this machine lacks"),
+        "newer": ("x = {'a': 1}\nprint(f'{x['a']}')\n", None, "newer Python 3.99"),
+        "wrong": ("1 / 0\n", 10, "ZeroDivisionError: division by zero"),
     }
-    enrolled(course, starts)
-    (tmp_path / "in").mkdir()
-    for name, start in starts.items():
+    enrolled(course, cases)
+    for name, (start, _, _) in cases.items():
         work = work_of(project, name)
         cell = next(cell for cell in work.notebook["cells"] if cell["id"] == "90-t-contrast-answer")
         cell["source"] = start + "".join(cell["source"])
@@ -211,46 +205,27 @@ def test_files_that_belong_together_stay_together_and_the_machine_that_marks_cos
             work.notebook["metadata"]["language_info"] = {"name": "python", "version": "3.99.1"}
         beside = {"hw/helpers.py": b"def twice(x): return 2 * x\n", "hw/data/a.csv": b"1"} if name == "helper" else {}
         folder = tmp_path / "in" / name
-        folder.mkdir()
-        (folder / "hw.zip").write_bytes(zipped({f"hw/{NAME}": TOOLS["jupyterlab"](work.notebook), **beside}))
+        folder.mkdir(parents=True)
+        (folder / "hw.zip").write_bytes(zipped({f"hw/{NAME}": json.dumps(work.notebook).encode(), **beside}))
     import_submissions(course, tmp_path / "in", LESSON)
-    found = {one.student: one for one in autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)}
-    assert found["helper"].points == 13
-    for name, words in (
-        ("colab", "`google.colab`"),
-        ("gpu", "device that this machine lacks"),
-        ("mac", "device that this machine lacks"),
-        ("newer", "newer Python 3.99"),
-    ):
-        assert found[name].points is None and words in " ".join(found[name].problems), found[name]
-    said = " ".join(found["wrong"].problems)
-    assert found["wrong"].points == 10 and "ZeroDivisionError: division by zero" in said, "it is the code's own fault"
+    found = marked(course)
+    for name, (_, points, words) in cases.items():
+        assert found[name].points == points and words in " ".join(found[name].problems), found[name]
     graded = nbformat.read(course.autograded("wrong", LESSON), as_version=4)
     assert graded.metadata.course_marking.verdicts["90-t-contrast"].state == "incorrect", "it was attempted"
-    (again,) = [
-        one
-        for one in autograde(course, LESSON, ["gpu"], How(jobs=1, accept=frozenset(["gpu"])), lambda line: None)
-        if one.student == "gpu"
-    ]
-    assert again.points == 10, "accepted, it is marked as it is"
+    assert marked(course, "gpu", accept=frozenset(["gpu"]))["gpu"].points == 10, "accepted, it is marked as it is"
 
 
 @pytest.mark.slow
 def test_marks_of_two_keys_or_of_what_is_gone_do_not_stand_there_unseen(tmp_path, monkeypatch):
     project = make_project(tmp_path / "project")
-    course = class_of(tmp_path, project)
-    for name in ("ada", "ben"):
-        folder = course.root / "submitted" / name / LESSON
-        folder.mkdir(parents=True)
-        (folder / NAME).write_bytes(TOOLS["jupyterlab"](work_of(project, name).notebook))
-        if name == "ada":
-            autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)
-            assert stale(course, LESSON) == []
-            keys = project.keys(LESSON)
-            keys.write_text(
-                keys.read_text("utf-8").replace("value: 3", "value: 4").replace("low: 3", "low: 2"), "utf-8"
-            )
-    autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)
+    course, keys = class_of(tmp_path, project), project.keys(LESSON)
+    put(course, "ada", json.dumps(work_of(project, "ada").notebook).encode())
+    marked(course)
+    assert stale(course, LESSON) == []
+    keys.write_text(keys.read_text("utf-8").replace("value: 3", "value: 4").replace("low: 3", "low: 2"), "utf-8")
+    put(course, "ben", json.dumps(work_of(project, "ben").notebook).encode())
+    marked(course)
     (said,) = stale(course, LESSON)
     assert "(ada)" in said and f"autograde {LESSON} --again" in said
     shutil.rmtree(course.root / "submitted" / "ada")
@@ -267,22 +242,14 @@ def test_marks_of_two_keys_or_of_what_is_gone_do_not_stand_there_unseen(tmp_path
 def test_everybody_in_a_group_gets_the_mark_of_what_one_of_them_handed_in(tmp_path, project):
     course = class_of(tmp_path, project)
     (course.root / "groups.yaml").write_text(f"{LESSON}:\n  - [ada, bob]\n  - [cyd, dee]\n", "utf-8")
-    for name in ("ada", "bob", "cyd", "dee"):
-        folder = course.root / "submitted" / name / LESSON
-        folder.mkdir(parents=True)
-        work = work_of(project, "bob" if name == "bob" else "cyd")
-        (folder / NAME).write_bytes(work.untouched if name == "ada" else TOOLS["jupyterlab"](work.notebook))
+    for name, whose in {"ada": "", "bob": "bob", "cyd": "cyd", "dee": "cyd"}.items():
+        work = work_of(project, whose)
+        put(course, name, json.dumps(work.notebook).encode() if whose else work.untouched)
     enrolled(course, ["eve"])
-    found = {one.student: one for one in autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)}
-    assert {name: one.points for name, one in found.items()} == {
-        "ada": 13,
-        "bob": 13,
-        "cyd": 13,
-        "dee": 13,
-        "eve": None,
-    }
+    points = {name: one.points for name, one in marked(course).items()}
+    assert points == {"ada": 13, "bob": 13, "cyd": 13, "dee": 13, "eve": None}
     assert feedback(course, LESSON, lambda line: None) == []
     assert (course.root / "feedback" / "ada" / LESSON / f"{NOTEBOOK}.html").exists()
     (course.root / "groups.yaml").write_text(f"{LESSON}:\n  - ada\n", "utf-8")
     with pytest.raises(Infrastructure, match="for each group"):
-        autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)
+        marked(course)

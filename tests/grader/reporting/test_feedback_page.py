@@ -8,12 +8,9 @@ from datetime import datetime
 import nbformat
 import pytest
 
-from course.learning.marking import Response
-from course.questions.bank import Bank
 from grader.course import Course
-from grader.marking.render import order_blocks
 from grader.reporting.give_out import feedback
-from tests.support.graded_class import make_class
+from tests.support.grading_class import make_class
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
 
 pytestmark = pytest.mark.slow
@@ -41,53 +38,30 @@ def pages(tmp_path_factory):
         gradebook.find_submission(LESSON, "ada").timestamp = datetime(2030, 12, 2)
         gradebook.db.commit()
     assert feedback(course, LESSON, lambda line: None) == []
-    place = course.root / "feedback"
-    return {
-        one: (place / one / LESSON / f"{NOTEBOOK}.html").read_text(encoding="utf-8")
-        for one in ("ada", "bob", "cyd", "dee")
-    }, course
+    found = {path.name: path / LESSON / f"{NOTEBOOK}.html" for path in (course.root / "feedback").iterdir()}
+    return {student: path.read_text(encoding="utf-8") for student, path in found.items()}
 
 
 def test_it_stands_alone_in_the_language_of_the_notebook(pages):
-    for student, text in pages[0].items():
+    for student, text in pages.items():
         assert not ELSEWHERE.search(text), student
-        language = "zh-Hans" if student == "bob" else "en"
-        assert f'<html class="tb-page" lang="{language}">' in text and "color-scheme:light dark" in text
-    english = re.sub(r"<style>.*?</style>", "", pages[0]["bob"], flags=re.DOTALL)
-    assert not re.search(r"Score:|Test cell|Student's answer|Comments:|to the top|Question \d", english)
+        assert f'<html class="tb-page" lang="{"zh-Hans" if student == "bob" else "en"}">' in text
+    chinese = re.sub(r"<style>.*?</style>", "", pages["bob"], flags=re.DOTALL)
+    assert not re.search(r"Score:|Test cell|Student's answer|Comments:|to the top|Question \d|No response\.", chinese)
 
 
 def test_marks_are_seen_at_a_glance_with_names_and_points(pages):
-    ada, bob, dee = pages[0]["ada"], pages[0]["bob"], pages[0]["dee"]
-    assert bob.count("以人工评分为准：0.5 / ") == 1 and "What counts, marked by hand" not in ada + dee
-    assert "No response." not in bob
+    ada, bob, dee = pages["ada"], pages["bob"], pages["dee"]
     assert "12 of 13 points" in ada and "1 point taken off" in ada and "0 of 13 points" in dee
     assert ada.count('class="state correct"') == 6 and dee.count('class="state not-attempted"') == 6
-    assert (
-        "Which letter is second?" in ada
-        and "<code>contrast</code>" in ada
-        and "1 of 1 point<" in ada
-        and "1 points" not in ada
-    )
+    assert "Which letter is second?" in ada and "<code>contrast</code>" in ada
+    assert '<p class="soft">ada' in ada and "due 2030-12-01 23:59 Europe/Berlin" in ada
+    assert bob.count("以人工评分为准：0.5 / ") == 1 and "What counts, marked by hand" not in ada + dee
     assert 'class="state partly">◐ 部分正确（人工评分）' in bob and "0.5 / 1 分" in bob and "Well <b>done</b>" in bob
     for row in re.findall(r'<a href="#([^"]+)"', ada):
         assert row == "top" or f'id="{row}"' in ada
 
 
-def test_it_names_the_student_and_whom_to_write_to(pages):
-    ada, bob = (pages[0][one] for one in ("ada", "bob"))
-    assert '<p class="soft">ada' in ada and '<p class="soft">bob' in bob
-    assert "due 2030-12-01 23:59 Europe/Berlin" in ada and "截止 2030-12-01 23:59 Europe/Berlin" in bob
-    assert "write to your instructor" in ada and "写信给任课老师" in bob
-
-
-@pytest.mark.parametrize("item", [item for item in Bank().items() if item.kind == "order"], ids=lambda item: item.id)
-def test_chinese_has_its_own_punctuation(item):
-    said = "\n".join(order_blocks(item, Response(item.order[::-1]), "zh"))
-    assert "（" in said and "：" in said
-    assert not re.search(r"[。.]: |\) → \(|[。.]：|[\u4e00-\u9fff]: ", re.sub(r"`[^`]*`", "", said)), said
-
-
 def test_what_the_answers_suggest_stands_on_top_and_not_where_all_is_right(pages):
-    assert 'class="ideas"' in pages[0]["cyd"] and 'class="ideas"' not in pages[0]["ada"]
-    assert pages[0]["cyd"].index('class="ideas"') < pages[0]["cyd"].index('class="graded')
+    assert 'class="ideas"' not in pages["ada"]
+    assert pages["cyd"].index('class="ideas"') < pages["cyd"].index('class="graded')

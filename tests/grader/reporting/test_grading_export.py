@@ -12,7 +12,7 @@ from grader.gradebook.marks import Totals
 from grader.handin.roster import Roster
 from grader.project import ProjectError
 from grader.reporting.into import into
-from tests.support.graded_class import make_class
+from tests.support.grading_class import make_class
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
 
 TOTALS = Totals("01_map", 10.0, {"ada": 7.25, "bob": None, "cyd": 0.0})
@@ -31,37 +31,34 @@ MOODLE = (  # the grading worksheet of one assignment
 IN_CHINESE = "标识符;全名;电子邮件地址;成绩;最高分\n参与者4711;Lovelace Ada;ada@x.org;-;10.00\n参与者4712;李雷;lilei@x.org;-;10.00\n"
 
 
-@pytest.fixture
-def known() -> Roster:
-    made = Roster()
-    made.add("ada", ["ada", "ada@x.org", "Ada Lovelace", "101"])
-    made.add("bob", ["bob", "bob@x.org", "Bob Moore"])
-    made.add("cyd", ["cyd"])
-    return made
-
-
-def filled(tmp_path, known, text, column=None, encoding="utf-8-sig"):
-    path = tmp_path / "theirs.csv"
+def filled(tmp_path, text, column=None, encoding="utf-8-sig"):
+    known, path = Roster(), tmp_path / "theirs.csv"
+    known.add("ada", ["ada", "ada@x.org", "Ada Lovelace", "101"])
+    known.add("bob", ["bob", "bob@x.org", "Bob Moore"])
+    known.add("cyd", ["cyd"])
     path.write_text(text, encoding=encoding)
     said, missing, strange = into(path, known, TOTALS, column)
-    separator = ";" if ";" in text.splitlines()[0] else ","
-    return [*csv.reader(io.StringIO(said), delimiter=separator)], missing, strange
+    assert missing == ["cyd"]
+    return [*csv.reader(io.StringIO(said), delimiter=";" if ";" in text else ",")], strange
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
-def test_one_column_of_canvas_gradebook_is_filled_and_nothing_else_changes(tmp_path, known, encoding):
-    rows, missing, strange = filled(tmp_path, known, CANVAS, encoding=encoding)
-    before = [*csv.reader(io.StringIO(CANVAS))]
+@pytest.mark.parametrize(
+    ("encoding", "name", "column"), [("utf-8", "Checkpoint 1", None), ("utf-8-sig", "Homework", "Homework (4711)")]
+)
+def test_one_column_of_canvas_gradebook_is_filled_and_nothing_else_changes(tmp_path, encoding, name, column):
+    text = CANVAS.replace("Checkpoint 1", name)
+    rows, strange = filled(tmp_path, text, column, encoding)
+    before = [*csv.reader(io.StringIO(text))]
     before[3][6] = "7.25"
     assert rows == before, "bob has a mark there, and none here: it stays"
-    assert missing == ["cyd"] and any("Idle, Ida" in one for one in strange)
+    assert any("Idle, Ida" in one for one in strange)
 
 
 @pytest.mark.parametrize(("text", "place"), [(MOODLE, 4), (IN_CHINESE, 3)])
-def test_moodles_worksheet_comes_back_with_the_marks_and_without_a_dash(tmp_path, known, text, place):
-    rows, missing, _ = filled(tmp_path, known, text)
+def test_moodles_worksheet_comes_back_with_the_marks_and_without_a_dash(tmp_path, text, place):
+    rows, _ = filled(tmp_path, text)
     assert [row[place] for row in rows[1:]] == ["7.25", "", "4.00"][: len(rows) - 1], "a dash would be read as 0"
-    assert missing == ["cyd"] and rows[0] == text.splitlines()[0].split(";" if ";" in text else ",")
+    assert rows[0] == text.splitlines()[0].split(";" if ";" in text else ",")
 
 
 @pytest.mark.parametrize(
@@ -74,22 +71,18 @@ def test_moodles_worksheet_comes_back_with_the_marks_and_without_a_dash(tmp_path
         (MOODLE + "Participant 4714,Ada Lovelace,ada@x.org,,-,10.00,-,\n", None, "two rows are ada's"),
     ],
 )
-def test_what_is_not_clear_is_refused_and_nothing_is_written(tmp_path, known, text, column, words):
+def test_what_is_not_clear_is_refused(tmp_path, text, column, words):
     with pytest.raises(ProjectError, match=words):
-        filled(tmp_path, known, text, column)
-
-
-def test_a_column_can_be_named(tmp_path, known):
-    rows, _, _ = filled(tmp_path, known, CANVAS.replace("Checkpoint 1", "Homework"), "Homework (4711)")
-    assert rows[3][6] == "7.25"
+        filled(tmp_path, text, column)
 
 
 @pytest.mark.slow
 def test_the_command_writes_what_the_gradebook_says_and_why_a_mark_is_missing(tmp_path, capsys):
-    _, course = make_class(tmp_path)
+    course = make_class(tmp_path)[1]
     there, to = tmp_path / "theirs.csv", tmp_path / "out.csv"
     there.write_text("Username,Note\nada,\nbob,-\ncyd,3\nfay,\n", "utf-8")
-    words = ["export", "--dir", str(course.root), "--to", str(to), "--into", str(there)]
+    plain = ["export", "--dir", str(course.root), "--to", str(to)]
+    words = [*plain, "--into", str(there)]
     assert main([*words, "--lesson", "77_none"]) == 1 and "77_none: not released" in capsys.readouterr().out
     assert main([*words, "--column", "Note"]) == 1
     said = capsys.readouterr().out
@@ -99,10 +92,7 @@ def test_the_command_writes_what_the_gradebook_says_and_why_a_mark_is_missing(tm
         grade = gradebook.find_grade("90-t-report", NOTEBOOK, LESSON, "bob")
         grade.auto_score, grade.needs_manual_grade = None, True
         gradebook.db.commit()
-    assert (
-        main([*words, "--column", "Note"]) == 1
-        and f"{LESSON}: no grade for bob: to be marked by hand" in capsys.readouterr().out
-    )
-    assert "bob,\n" in to.read_text("utf-8")
-    assert main(["export", "--dir", str(course.root), "--to", str(to)]) == 0
+    assert main([*words, "--column", "Note"]) == 1 and "bob,\n" in to.read_text("utf-8")
+    assert f"{LESSON}: no grade for bob: to be marked by hand" in capsys.readouterr().out
+    assert main(plain) == 0
     assert ",ada,,,,13.0," in to.read_text() and ",bob,,,,,," in to.read_text(), "no number where there is no grade"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import pytest
 
 from course.core.i18n import both, pick
+from course.experiment.base import load_all
 from course.questions.items import Trap
 from grader.cli import main
 from grader.handin.answers import keyed_items
+from grader.project import Project, practice_items
+from grader.project.beliefs import MOST, remedies
 from grader.project.task import tasks
 from grader.reporting.report import Row, Seen, page, tally
-from tests.support.graded_class import make_class
+from tests.support.grading_class import make_class
 from tests.support.grading_fixtures import LESSON, make_project
 
 CHOICE, NUMBER, TASK = "90-c-single", "90-c-number", "90-t-contrast"
@@ -33,21 +36,21 @@ def subjects(tmp_path_factory) -> dict:
     return {CHOICE: items[CHOICE], NUMBER: replace(items[NUMBER], number=number), TASK: tasks(project, LESSON)[TASK]}
 
 
-def seen(subjects, points, states, parts=None, answers=None, without=()):
-    asked = {name: one for name, one in subjects.items() if name not in without}
-    given = dict(zip(subjects, points, strict=True)), dict(zip(subjects, states, strict=True))
-    return Seen(asked, *given, {TASK: parts} if parts else {}, answers or {})
-
-
 def figures_of(subjects, without=()) -> dict:
     """A class of five; without: what all papers but ada's do not ask."""
+
+    def seen(points, states, parts=None, answers=None, without=without):
+        asked = {name: one for name, one in subjects.items() if name not in without}
+        given = dict(zip(subjects, points, strict=True)), dict(zip(subjects, states, strict=True))
+        return Seen(asked, *given, {TASK: parts} if parts else {}, answers or {})
+
     right = {CHOICE: chosen("b"), NUMBER: chosen(number=3.0)}
     wrong = {CHOICE: chosen("a"), NUMBER: chosen(number=4.0)}
     found = {
-        "ada": seen(subjects, (2, 1, 3), (RIGHT,) * 3, {"typical": True, "edge": True}, right),
-        "bob": seen(subjects, (0, 0, 2), (WRONG, WRONG, "partly"), {"typical": True, "edge": False}, wrong, without),
-        "cyd": seen(subjects, (0, 0, 0), (WRONG, NOT, NOT), None, {CHOICE: chosen("a")}, without),
-        "dee": seen(subjects, (0, 0, 0), (NOT,) * 3, None, None, without),
+        "ada": seen((2, 1, 3), (RIGHT,) * 3, {"typical": True, "edge": True}, right, without=()),
+        "bob": seen((0, 0, 2), (WRONG, WRONG, "partly"), {"typical": True, "edge": False}, wrong),
+        "cyd": seen((0, 0, 0), (WRONG, NOT, NOT), None, {CHOICE: chosen("a")}),
+        "dee": seen((0, 0, 0), (NOT,) * 3),
         "<script>eva": None,
     }
     about = {"lesson": LESSON, "top": 6.0, "idle": ["fay"], "beliefs": {"x": both("All is X.", "都是 X。")}}
@@ -75,61 +78,33 @@ def test_what_a_paper_does_not_ask_and_what_was_lost_is_no_fault_of_the_class(su
     assert "No marked submission" in page(nobody) and "还没有已评分" in page(nobody, "zh")
 
 
-class Reader(HTMLParser):
-    """Whether the tags of a page close, and what it would load."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.loads = [], []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        self.loads += [value for name, value in attributes if name in ("src", "data", "href")]
-        self.loads += [tag] if tag in ("script", "link") else []
-        if tag not in ("meta", "br"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_page_is_whole_loads_nothing_and_names_nobody(language, subjects):
-    text = page(figures_of(subjects), language)
-    assert Reader(text).loads == []
+def test_the_page_loads_nothing_runs_nothing_and_names_nobody(language, subjects):
+    script = "<script>alert(1)</script>"
+    found = figures_of({**subjects, NUMBER: replace(subjects[NUMBER], stem=script)})
+    text = page({**found, "beliefs": {"x": both("All is X." + script, "都是 X。" + script)}}, language)
+    assert not re.search(r"""(src|href|data)\s*=|@import|url\(|<script|<link""", text, re.IGNORECASE)
     assert not any(name in text for name in ("ada", "bob", "cyd", "dee<", "eva", "fay"))
     assert "33 %" in text and 'observe("90-see")' in text and 'review("90-one", "90-two")' in text
     assert (
         pick(subjects[CHOICE].option("a").text, language) in text
-        and pick(both("All is X.", "都是 X。"), language) in text
+        and {"en": "All is X.", "zh": "都是 X。"}[language] in text
     )
-    script = "<script>alert(1)</script>"
-    hostile = figures_of({**subjects, CHOICE: replace(subjects[CHOICE], stem=script)})
-    assert "<script" not in page({**hostile, "beliefs": {"x": script}}, language)
 
 
 def test_what_meets_a_belief_exists_in_the_course():
-    from course.experiment.base import load_all
-    from grader.project import HERE, Project, practice_items
-    from grader.project.beliefs import MOST, remedies
-
-    found, known = remedies(Project(HERE), "05_cudnn_benchmark"), practice_items(Project(HERE))
+    found, known = remedies(Project(), "05_cudnn_benchmark"), practice_items(Project())
     assert len(found) > 50 and all(len(one[kind]) <= MOST for one in found.values() for kind in one)
-    assert {name for one in found.values() for name in one["practice"]} <= set(known)
     assert all(known[name]["kind"] != "predict" for one in found.values() for name in one["practice"])
-    shown = [name for one in found.values() for name in one["experiments"]]
-    assert shown and set(shown) <= set(load_all())
+    assert {name for one in found.values() for name in one["experiments"]} <= set(load_all())
 
 
 @pytest.mark.slow
-def test_the_command_on_a_class_that_was_really_marked(tmp_path, capsys):
-    _, course = make_class(tmp_path)
-    to = tmp_path / "page.html"
-    assert main(["report", LESSON, "--dir", str(course.root), "--to", str(to)]) == 0
-    assert str(to) in capsys.readouterr().out
-    text = to.read_text()
-    assert "3 of 4 submissions counted (nothing attempted: 1, no grade: 0)" in text and "67 %" in text
-    Reader(text)
-    assert main(["report", LESSON, "--dir", str(course.root), "--language", "zh"]) == 0
-    assert "哪些要再讲" in (course.root / f"report-{LESSON}.html").read_text()
+def test_the_command_on_a_class_that_was_really_marked(tmp_path):
+    root = make_class(tmp_path)[1].root
+    for language, words in (
+        ("en", "3 of 4 submissions counted (nothing attempted: 1, no grade: 0)"),
+        ("zh", "哪些要再讲"),
+    ):
+        assert main(["report", LESSON, "--dir", str(root), "--language", language]) == 0
+        assert words in (root / f"report-{LESSON}.html").read_text("utf-8")
