@@ -1,4 +1,4 @@
-"""A class really through nbgrader: what each deserves, tricks and accidents, and the stock command."""
+"""A class really through nbgrader: what each deserves, the stock command, and the made-up class of `make demo`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from grader.cli.made_up import CLASS, demo
 from grader.course import Course
 from grader.gradebook.marks import CellMark, cell_marks
 from grader.marking.step import grade_id
+from grader.project import ProjectError
 from grader.project.build import checkpoint_notebook
 from tests.support.grading_class import stock
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
@@ -75,3 +76,15 @@ def test_stock_nbgrader_gives_the_same_marks_and_our_own_faults_give_none(graded
         key.write_text(text)
     assert outcome.points is None and "has no key" in " ".join(outcome.problems)
     assert mark("perfect").points == 13
+
+
+@pytest.mark.one_of_each  # a class of three, graded and given back
+@pytest.mark.slow
+def test_a_class_is_graded_as_deserved_and_nothing_of_others_is_cleared(tmp_path):
+    project, root = make_project(tmp_path / "project"), tmp_path / "demo"
+    assert demo(root, "en", project, students=CLASS[:3], say=(said := []).append) == []
+    assert (root / "feedback" / "partly" / LESSON / f"{NOTEBOOK}.html").exists() and "grades.csv" in "\n".join(said)
+    (root / "made-by-grader-demo").unlink()
+    with pytest.raises(ProjectError, match="another folder"):
+        demo(root, "en", project, students=CLASS[:1])
+    assert (root / "grades.csv").exists()
