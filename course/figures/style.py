@@ -123,13 +123,6 @@ def colors() -> tuple[str, ...]:
     return DARK if _is_dark(matplotlib.rcParams["axes.facecolor"]) else LIGHT
 
 
-def faint() -> str:
-    """The grey of grid and guide lines in force."""
-    import matplotlib
-
-    return FAINT[_is_dark(matplotlib.rcParams["axes.facecolor"])]
-
-
 def guide() -> str:
     """The colour of lines that mark a value to compare with, such as 1 on an axis of ratios."""
     import matplotlib
