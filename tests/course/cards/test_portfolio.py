@@ -133,17 +133,6 @@ def test_the_poster_names_every_switch(language):
     assert bool(re.search("[\u4e00-\u9fff]", "".join(shown))) == (language == "zh")
 
 
-def test_nothing_on_the_poster_runs_out_of_its_card():
-    for language in LANGUAGES:
-        with speaking(language):
-            columns = drawing.columns(drawing.cards())
-            assert len(columns) == drawing.COLUMNS
-            for card in (card for column in columns for card in column):
-                assert all(drawing.width_of(line, 12) <= drawing.COLUMN - 28 for line in card.about())
-                for entry in card.entries:
-                    assert all(drawing.width_of(line, 11.5) <= drawing.COLUMN - 44 for line in entry.lines())
-
-
 # --- one file ---
 
 

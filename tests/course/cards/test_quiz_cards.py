@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import html
-import sys
 
 import pytest
 
@@ -12,12 +11,10 @@ from course.cards.cards import card as practice
 from course.cards.cards import checkpoint
 from course.cards.deck import Deck
 from course.cards.text import answer, text_mode
-from course.cards.widgets import relayout
 from course.core.i18n import set_language
 from course.core.markup import inline, paragraphs, plain
 from course.learning.bets import bet_of, settle
 from course.learning.log import AnswerLog
-from course.learning.marking import Response
 from course.learning.numbers import parse_number
 from course.learning.session import AnswerError
 from course.learning.sheet import current_sheet, open_sheet
@@ -99,12 +96,6 @@ def test_a_double_click_hands_in_once_and_leaves_the_feedback(bank, log, monkeyp
     press(card, "b")
     card.buttons[2].click()
     assert len(log.entries()) == 2, "an opened card takes an answer at once"
-
-
-def test_submitting_nothing_asks_for_a_choice(bank, log):
-    card = build(practice, "05-one", bank, log)
-    card.buttons[1].click()
-    assert "Choose an option first" in card.say.value and log.entries() == []
 
 
 def test_choosing_again_replaces_or_toggles(bank, log):
@@ -349,19 +340,6 @@ def said(capsys, bank, log, *args, **more):
     return capsys.readouterr().out
 
 
-def test_a_typed_answer_is_the_twin_of_a_click(bank, log, capsys):
-    out = said(capsys, bank, log, "05-one", "a", confidence=3)
-    for words in ("Not this one", "why of a", "why of b", "why of c", "the first belief", "your choice, not right"):
-        assert words in out
-    clicked = AnswerLog(log.path.with_name("clicked.jsonl"))
-    card = build(practice, "05-one", bank, clicked)
-    press(card, "a")
-    card.buttons[3].click()
-    keep = ("event", "item", "options", "number", "confidence", "verdict", "points", "lesson")
-    typed, other = log.entries()[0], clicked.entries()[0]
-    assert [getattr(typed, name) for name in keep] == [getattr(other, name) for name in keep]
-
-
 @pytest.mark.parametrize(
     ("args", "options"),
     [
@@ -409,44 +387,6 @@ def test_typed_numbers_bets_and_checkpoint_answers(bank, log, sheet, capsys):
     assert "Recorded at" in out and sheet.answers["05-c-one"]["confidence"] == 2
     assert "stem of one" in said(capsys, bank, log, "05-one")
     assert "Your answer: 9400000" in str(practice("05-count", bank=bank, log=log, text=True))
-
-
-def test_one_click_marks_once_and_hands_the_verdict_on(bank, log):
-    """Counted over all calls of Python, however a function was imported."""
-    from course.learning import marking, reporting
-
-    counted = {one.__code__: one.__name__ for one in (marking.mark, marking.feedback, reporting.report)}
-    calls = dict.fromkeys(counted.values(), 0)
-
-    def watch(frame, event, argument):
-        if event == "call" and frame.f_code in counted:
-            calls[counted[frame.f_code]] += 1
-
-    card = practice("05-one", log=log, bank=bank, text=False)
-    card.input.restore(Response(("a",)))
-    sys.setprofile(watch)
-    try:
-        card.submit_as(3)
-        card.saved_copy()
-        str(card)
-    finally:
-        sys.setprofile(None)
-    assert calls == {"mark": 1, "feedback": 1, "report": 1}
-    assert log.entries()[-1].verdict == "incorrect" and card.report().headline in str(card)
-
-
-def test_what_looks_alike_is_one_object_and_cannot_change(bank, log):
-    first, second = (build(practice, one, bank, log) for one in ("05-one", "05-many"))
-    assert first.widget.children[-1] is second.widget.children[-1], "one style sheet"
-    rows = [*first.input.rows.values(), *second.input.rows.values()]
-    assert len({id(row.button.layout) for row in rows}) == 1 and len({id(row.face.style) for row in rows}) == 1
-    with pytest.raises(TypeError, match="display='none'"):
-        rows[0].button.layout.display = "none"
-    relayout(first.buttons[1], visibility="hidden")
-    relayout(second.buttons[2], visibility="hidden")
-    assert first.buttons[1].layout is second.buttons[2].layout is not first.buttons[2].layout, "hidden is a look, too"
-    relayout(first.buttons[1], visibility=None)
-    assert first.buttons[1].layout is first.buttons[2].layout
 
 
 def test_of_a_deck_one_card_is_open_and_the_next_opens_once_it_is_answered(bank, log):

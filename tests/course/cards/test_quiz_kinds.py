@@ -84,7 +84,3 @@ def test_every_face_says_which_two_lines_exclude_each_other(bank):
     assert f"Only one of these two:\n{first}\n{second}\n" in shown + "\n"
     assert "Only one of these two:" in front(item) and front(item).count("<ul") == 1
     assert group in item_data(item)["groups"]
-
-
-def test_a_line_of_code_keeps_its_indentation_in_text():
-    assert "b)     mkldnn.enabled = old" in text_of(body_html(Bank()["01-safe-block"]))

@@ -13,8 +13,6 @@ from jupyter_client.manager import start_new_kernel
 import course
 from course.core import usual_language
 from course.core.usual_language import remember
-from grader.project import Project
-from grader.project.source import read
 from tests.conftest import ROOT
 
 START = "import course; from course.core import i18n; print(i18n.language())"
@@ -135,13 +133,6 @@ def test_a_toy_used_wrongly_answers_in_the_learners_language():
                 misuse()
             said.append(str(caught.value))
         assert said[0].isascii() and any("一" <= sign <= "鿿" for sign in said[1]), said
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_lesson_00_says_once_what_to_do_after_a_restart(language):
-    """Also for a kernel that cannot say it."""
-    said = [cell.body for cell in read(Project().lesson_source("00_start")) if cell.language in (None, language)]
-    assert sum("Run All Above Selected Cell" in text for text in said) == 1
 
 
 @pytest.mark.slow

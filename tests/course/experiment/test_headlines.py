@@ -5,17 +5,16 @@ Looked at: the invented rows of every branch (``ROWS``, ``FURTHER`` and ``SHOWN`
 
 from __future__ import annotations
 
-import html
 import re
 
 import pytest
 
-from course.core.i18n import LANGUAGES, set_language, speaking
+from course.core.i18n import LANGUAGES, set_language
 from course.core.records import LESSONS, load
 from course.core.tables import Table
 from course.experiment.reading import OPEN
 from course.experiment.result import NoPicture, block, outcome
-from course.figures.svg import BROAD, PHONE, SLIM, SvgPicture, wide
+from course.figures.svg import SvgPicture
 from tests.course.experiment.test_bet_rows import BETS
 from tests.course.experiment.test_every_experiment import EXPERIMENTS, examples
 from tests.lessons.live import check_picture, check_sentence, marks, record_of
@@ -61,37 +60,3 @@ def test_the_picture_shows_every_bet_there_can_be(bet):
                 assert picture.bets and picture.html() != plain.html()
             else:
                 assert picture.alt != plain.alt and marks(picture) > marks(plain)
-
-
-WORDS = re.compile(
-    r'<text x="([-\d.]+)"[^>]*font-size="([\d.]+)"(?: text-anchor="(\w+)")?( font-weight="700")?[^>]*>([^<]*)</text>'
-)
-SLACK = 3
-"""Pixels by which the width of words may be estimated too broad."""
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_no_words_of_a_picture_are_cut_on_a_wide_page_a_narrow_one_or_a_phone(code):
-    cut = []
-    with speaking(code):
-        for path in RECORDINGS:
-            record = load(path)
-            picture = block(record, EXPERIMENTS[record.experiment]).picture
-            for broad in (BROAD, SLIM, PHONE) if isinstance(picture, SvgPicture) else ():
-                for x, size, anchor, bold, words in WORDS.findall(picture.svg(broad)):
-                    needed = wide(html.unescape(words), float(size), bool(bold))
-                    left = float(x) - {"": 0, "middle": needed / 2, "end": needed}[anchor]
-                    if left < -SLACK or left + needed > broad + SLACK:
-                        cut.append((record.experiment, broad, words))
-    assert not cut
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_every_recording_becomes_a_block(code):
-    with speaking(code):
-        for path in RECORDINGS:
-            record = load(path)
-            shown = block(record, EXPERIMENTS[record.experiment])
-            first = str(shown).splitlines()[0]
-            assert not shown.headline or first.rstrip("。.") in shown.headline.replace("`", "")
-            assert "📼" in shown.small

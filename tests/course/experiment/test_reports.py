@@ -14,7 +14,6 @@ from course.questions.bank import Bank
 from course.verbs import state
 from course.verbs.experiments import open_bets
 from course.verbs.reported import reported
-from tests.conftest import ROOT
 
 EXPERIMENTS = base.load_all()
 REPORTS = {one.id: one for one in reports.reports()}
@@ -111,16 +110,3 @@ def test_the_explanation_of_the_option_bet_on_is_shown_and_the_bet_stays_open(ca
     course.observe("04-ops-cuda", bet=False)
     said = capsys.readouterr().out
     assert pick(BETS["04-bet-gpu"].option(wrong).why)[:30] in said and "It stays open" in said
-
-
-def test_several_are_told_in_one_cell(capsys):
-    names = ["08-speed-mps", "08-half-mps"]
-    assert course.observe(names, bet=False) is None
-    said = capsys.readouterr().out
-    assert said.count("No recording exists yet") == 1 and said.index("No recording") > said.rindex("It does not show")
-    assert all(pick(reports.headline(name)) in said for name in names)
-
-
-def test_reports_come_with_the_course():
-    assert [path.parent.name for path in ROOT.glob("course/lessons/*/reports.yaml")]
-    assert "lessons/*/*.yaml" in (ROOT / "pyproject.toml").read_text(encoding="utf-8")

@@ -183,20 +183,6 @@ def test_progress_tells_done_due_ready_and_overcome(bank):
     assert "准备好了" in progress_html(found)
 
 
-def test_the_page_of_all_bets_in_both_languages(bank):
-    entries = [bet(), came("a")]
-    found, back = placed_bets(entries, bank), returns(entries, bank)
-    for code, words in (
-        ("en", ("◌ lost", "certain", "hit rate", f"From {local(START + timedelta(days=8))}", "stem of wager")),
-        ("zh", ("◌ 没押中", "很确定", "命中率", f"{local(START + timedelta(days=8))} 起", "stem of wager")),
-    ):
-        set_language(code)
-        page = bets_page(found, back)
-        assert all(one in page for one in words) and "05-wager" not in page
-    set_language("en")
-    assert "No bets yet" in bets_page([])
-
-
 @pytest.mark.parametrize("code", ["en", "zh"])
 def test_every_bet_of_the_course_is_told_with_its_question_and_without_its_id(code):
     set_language(code)

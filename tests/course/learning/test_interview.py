@@ -8,13 +8,11 @@ import pytest
 
 import course
 from course.cards.card_spoken import SpokenCard
-from course.cards.render import MARKS, verdict_html
 from course.cards.text import answer
 from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.markup import plain
 from course.learning.interviewing import following
 from course.learning.marking import Response, mark
-from course.learning.reporting import rated
 from course.learning.review import plan
 from course.questions.bank import Bank
 from course.questions.interview import SPOKEN, parse_spoken
@@ -74,17 +72,6 @@ def test_a_faulty_question_is_named_with_its_field(change, words):
     assert parse_spoken(good(), "l15/interview.yaml").kind == SPOKEN
     with pytest.raises(BankError, match=words):
         parse_spoken({**good(), **change}, "l15/interview.yaml")
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-@pytest.mark.parametrize("met", [4, 2, 0])
-def test_the_headline_of_a_rating_bears_one_mark(met, code):
-    item = next(one for one in QUESTIONS if len(one.correct) == 4)
-    given = Response(item.correct[:met] or (item.options[-1].id,))
-    with speaking(code):
-        said = rated(item, given, mark(item, given))
-        shown = verdict_html(said.tone, said.headline)
-    assert sum(shown.count(one) for one in (*MARKS.values(), "🎯", "☕")) == 1
 
 
 @pytest.mark.parametrize("met, state_", [(4, "correct"), (2, "partly"), (1, "incorrect"), (0, "incorrect")])

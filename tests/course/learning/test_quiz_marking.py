@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from course.core.i18n import LANGUAGES, pick
-from course.learning.marking import Response, common_run, feedback, mark, mark_bet, misconceptions_of
+from course.core.i18n import pick
+from course.learning.marking import Response, feedback, mark, mark_bet, misconceptions_of
 from course.learning.reporting import report
 from course.questions.bank import Bank
 from course.questions.items import with_key
@@ -100,21 +100,6 @@ def test_order(bank, chosen, state, points):
     assert (found.state, found.points) == (state, points)
 
 
-def test_longest_common_run_against_the_slow_definition():
-    import itertools
-
-    def slow(left, right):
-        return max(
-            size
-            for size in range(len(left) + 1)
-            for part in itertools.combinations(left, size)
-            if all(one in rest for rest in [iter(right)] for one in part)
-        )
-
-    for left in itertools.permutations("abcd"):
-        assert common_run(left, tuple("badc")) == slow(left, "badc")
-
-
 def test_a_bet_is_open_until_the_experiment_decides(bank):
     item = bank["05-wager"]
     assert mark(item, Response(("a",))).state == "inconclusive"
@@ -150,19 +135,6 @@ def test_checkpoint_items_are_marked_once_a_key_is_merged_in(bank):
     assert mark(item, Response(("c", "b"))).points == 1.33
     item = with_key(bank["05-c-count"], q.KEYS["05-c-count"])
     assert mark(item, Response(number=3.0)).points == 2 and mark(item, Response(number=4.0)).points == 0
-
-
-def test_every_message_is_in_both_languages(bank):
-    responses = {
-        "05-one": [("a",), ("b",), ("a", "b")],
-        "05-many": [("a", "b"), ("a", "c")],
-        "05-lines": [("b", "c"), ("c", "a", "d")],
-        "05-wager": [("a",)],
-    }
-    for item_id, answers in responses.items():
-        for chosen in answers:
-            for message in verdict(bank, item_id, *chosen).messages:
-                assert all(pick(message, code) for code in LANGUAGES)
 
 
 def test_the_report_names_the_belief_of_the_chosen_option_only(bank):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
 import course
 from course.cards.cards import card
-from course.core.i18n import set_language, speaking
+from course.core.i18n import speaking
 from course.learning.entry import Entry, counted
 from course.learning.log import AnswerLog
 from course.learning.progress import summary
-from course.learning.review import day_words, greeting, plan
-from course.learning.schedule import A_DAY, due, interleave, timetable
+from course.learning.review import greeting, plan
+from course.learning.schedule import A_DAY, due
 from course.learning.session import earlier
 from course.questions.bank import Bank
 from course.verbs import state
@@ -125,13 +125,6 @@ def test_a_review_asks_nothing_from_a_lesson_not_met_yet(tmp_path):
     assert due(sorted(both, key=lambda one: one.time), bank, NOW) == ["05-one"], "the one answered longest ago"
 
 
-def test_interleaving_keeps_everything(tmp_path):
-    bank = big_bank(tmp_path / "big", 3, 4)
-    table = timetable([answered(item.id, "correct", 3) for item in bank.items()][:-2], bank)
-    assert sorted(one.item for one in interleave(table)) == sorted(one.item for one in table)
-    assert [one.lesson for one in interleave(table)] == ["01_x", "02_x", "03_x"] * 2 + ["01_x", "02_x"] * 2
-
-
 @pytest.mark.parametrize(
     "entries, words",
     [
@@ -154,17 +147,6 @@ def test_the_greeting_fits_the_day_and_is_kind(bank, entries, words):
         assert not any(
             word in said.lower() for word in ("streak", "hurry", "late!", "behind", "missed", "连续", "断", "落后")
         )
-
-
-def test_days_in_words():
-    today = date(2026, 12, 30)
-    assert [day_words(today + timedelta(days=n), today) for n in (0, 1, 2)] == [
-        "today",
-        "tomorrow",
-        "Friday 1 January 2027",
-    ]
-    set_language("zh")
-    assert day_words(date(2026, 12, 28), today) == "12月28日（星期一）"
 
 
 def test_a_card_can_be_opened_again_in_text(bank, log):
@@ -239,9 +221,3 @@ def test_what_progress_calls_due_is_what_review_asks_in_any_lesson(kernel, capsy
     assert "2 ideas" in said and "[02-" in said and "[09-" in said
     course.finish()
     assert "Scheduled for review: 2 ideas. With review(): 2 today." in capsys.readouterr().out
-
-
-def test_both_languages(kernel, capsys):
-    set_language("zh")
-    course.review()
-    assert "还没有可复习的" in capsys.readouterr().out

@@ -7,64 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from course.core.i18n import LANGUAGES, speaking
+from course.core.i18n import LANGUAGES
 from course.flags.names import asks_more
-from course.questions import answers, knowledge
+from course.questions import knowledge
 from course.questions.bank import read_yaml
-from course.verbs import entries
 from course.verbs.keeping import what
 
 CARDS = knowledge.read()[0]
-ASKED = {
-    "why does the first step take so long": "timing.protocol",
-    "my gpu sits at 20% usage": "input.first",
-    "number of threads to use in docker": "threads.container",
-    "different outputs on V100 and A100": "bits.reference",
-    "is it worth enabling cudnn.benchmark for changing image sizes": "cudnn.benchmark",
-    "I fixed the seed but loss curves differ": "recipe.reproducibility",
-    "out of memory although nvidia-smi shows free": "memory.gpu",
-    "should tf32 be allowed": "cuda.matmul.allow_tf32",
-    "int8 model runs slower": "quantized.engine",
-    "mac gpu training is slower than cpu": "mps.slow",
-    "flash attention is not being used with a mask": "cuda.sdp",
-    "torch.compile keeps recompiling": "compile.guards",
-    "lightning changed my benchmark flag": "who.sets",
-    "how to measure flops": "flops.count",
-    "nan loss with mixed precision": "autocast.cpu",
-    "rocm radeon first run slow": "amd.miopen",
-    "onnx output differs from pytorch": "export.keeps",
-    "mkl on ryzen": "mkl.amd",
-    "how do I know onednn was used": "mkldnn.verbose",
-    "speed up inference of a resnet": "recipe.inference",
-    "einsum uses too much memory": "opt_einsum.enabled",
-    "显存不足怎么办": "memory.gpu",
-    "每次运行结果不一样": "recipe.reproducibility",
-    "种子怎么设": "seeds",
-    "第一次推理特别慢": "timing.protocol",
-    "GPU 利用率只有 20%": "input.first",
-    "benchmark 该不该开": "cudnn.benchmark",
-    "换显卡后精度不同": "bits.reference",
-    "线程数设多少合适": "threads.container",
-    "TF32 开不开": "cuda.matmul.allow_tf32",
-    "量化后更慢了": "quantized.engine",
-    "苹果电脑 GPU 训练比 CPU 慢": "mps.slow",
-    "混合精度 nan": "autocast.cpu",
-    "半精度跑得更慢": "autocast.cpu",
-    "half precision is slow on my cpu": "autocast.cpu",
-    "怎么统计 FLOPs": "flops.count",
-    "怎么测速才准": "timing.protocol",
-    "导出 onnx 结果对不上": "export.keeps",
-    "docker 里 pytorch 很慢": "threads.container",
-}
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-@pytest.mark.parametrize(("words", "card"), ASKED.items())
-def test_a_question_finds_its_card_among_the_first_three(words, card, code):
-    with speaking(code):
-        assert card in [one.id for one in answers.near(words, (knowledge.Knowledge,))]
-
-
 SHORT = {
     "mps not available": "Is there an Apple GPU?",
     "mps is_available False": "Is there an Apple GPU?",
@@ -121,10 +70,6 @@ def test_a_switch_that_is_misspelt_is_named(typed, name, capsys):
 def test_code_and_names_ask_for_no_more_than_the_switch():
     for words in ("cudnn.benchmark", "torch.backends.cudnn.flags(enabled=False)", "export OMP_NUM_THREADS=4", "mps"):
         assert not asks_more(words), words
-
-
-def test_the_call_of_an_answer_has_no_mark_inside():
-    assert [one for one in map(entries.call, answers._every().values()) if one.count("`") != 2] == []
 
 
 def test_every_card_says_what_people_type_in_both_languages():

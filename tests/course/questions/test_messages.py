@@ -9,7 +9,7 @@ import pytest
 
 import course
 from course import flags
-from course.core.i18n import LANGUAGES, pick
+from course.core.i18n import LANGUAGES
 from course.experiment import base
 from course.experiment.new_process import answer_of
 from course.questions import messages
@@ -49,10 +49,6 @@ def test_torch_says_the_message_and_it_is_found(one):
 def test_the_cure_runs_and_the_message_is_gone(one):
     said = said_by(one.cure_code + one.cure_check)
     assert "Error:" not in said and one not in messages.find(said, KNOWN.values()), said
-
-
-def test_the_code_of_a_cure_is_what_a_person_copies():
-    assert [one.id for one in CURED if "assert" in one.cure_code] == []
 
 
 # --- however it was pasted ---
@@ -102,15 +98,6 @@ def test_what_shows_meaning_check_and_cure(code, capsys):
         said = capsys.readouterr().out
         for name, text in KNOWN["cudnn-no-engine"].rows():
             assert name in said and re.sub(r"[`*]", "", text) in said
-
-
-def test_the_pages_hold_every_message_in_their_language():
-    from grader.authoring import reference
-    from grader.project import Project
-
-    for code in LANGUAGES:
-        text = reference.body(Project(), "messages", code)
-        assert all(pick(one.means, code) in text and one.says[0].strip(" :") in text for one in KNOWN.values())
 
 
 def test_warnings_stay_as_they_are():

@@ -6,10 +6,8 @@ import copy
 import sys
 from dataclasses import replace
 
-import jsonschema
 import pytest
 
-from course.questions import schema
 from course.questions.bank import Bank, load_bank
 from course.questions.item_lint import lint, lint_items
 from course.questions.items import BankError, UnknownItem, parse_item, with_key
@@ -95,26 +93,6 @@ def test_broken_yaml_names_the_line(tmp_path, text, word):
     q.write_bank(tmp_path)
     (tmp_path / "l05_x/items.yaml").write_text(text, "utf-8")
     assert word in Bank(tmp_path).faults()[0]
-
-
-def test_our_reader_agrees_with_the_jsonschema_package():
-    rules = jsonschema.Draft202012Validator(schema.PRACTICE)
-    jsonschema.Draft202012Validator.check_schema(schema.CHECKPOINT)
-    variants = [
-        q.SINGLE,
-        q.NUMBER,
-        q.ORDER,
-        q.PREDICT,
-        {**q.SINGLE, "extra": 1},
-        {**q.SINGLE, "stem": 3},
-        {**q.SINGLE, "options": []},
-        {**q.SINGLE, "kind": "odd"},
-        {**q.SINGLE, "id": "5-x"},
-        {**q.NUMBER, "number": {"value": True, "unit": "s", "why": "w"}},
-        {"id": "05-one"},
-    ]
-    for one in variants:
-        assert bool(list(schema.violations(one, schema.PRACTICE))) == (not rules.is_valid(one)), one
 
 
 def test_a_key_is_merged_in_and_must_fit(bank):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 import pytest
 
 import course
 from course.questions import answers, knowledge, messages, ranking
-from course.questions.bank import read_yaml
 
 TEXTS = {
     "apples": (["why are my apples slow"], "the red fruit of a tree, and the tree of the fruit"),
@@ -38,11 +36,6 @@ def test_words_that_mean_the_same_are_found_in_either_language():
 def test_a_name_is_found_by_its_parts_and_whole():
     assert ranking.tokens("torch.backends.cudnn.benchmark")[0] == "torch.backends.cudnn.benchmark"
     assert {"cudnn", "benchmark"} <= set(ranking.tokens("set cudnn.benchmark=True"))
-
-
-def test_a_word_stands_in_one_line_of_synonyms():
-    words = Counter(str(word).lower() for line in read_yaml(ranking.SYNONYMS) for word in line)
-    assert len(words) > 200 and [word for word, count in words.items() if count > 1] == []
 
 
 def test_every_card_answers_what_it_says_that_people_type():

@@ -21,7 +21,6 @@ from course.questions.verify import run_verify
 from grader.authoring.question_check import checkpoint_findings
 from grader.handin.answers import every_item, keyed_items
 from grader.project import Project, checkpoint_items, keys
-from grader.release.run import told_of_papers
 from grader.reporting.report import wrong_in
 
 PROJECT, BANK = Project(), Bank()
@@ -30,9 +29,6 @@ EXAM, SALT = "15_review", "0123456789abcdef"
 LESSONS = PROJECT.checkpoints()
 PRACTICE = [item for item in BANK.items() if item.varies]
 GRADED = [(lesson, item) for lesson in LESSONS for item in every_item(PROJECT, lesson).values() if item.values]
-
-
-VERIFY = "result = images * side * side * outputs * inputs // groups * 9"
 
 
 def both(en, zh):
@@ -203,11 +199,6 @@ def test_half_of_the_points_of_the_questions_differ_between_students(lesson):
     assert 2 * differ >= points, f"give a question of {lesson} `draw` or `one_of`: {differ} of {points}"
     one, other = ({n: (i.stem, i.code, i.options) for n, i in paper(who, lesson).items()} for who in ("ada", "bob"))
     assert one != other
-
-
-def test_what_a_release_says_of_its_papers():
-    assert "8 of 8 questions (8 of 8 points)" in told_of_papers(PROJECT, EXAM)
-    assert "3 of 6 questions (6 of 10 points) differ for every student" in told_of_papers(PROJECT, "01_map")
 
 
 @pytest.mark.parametrize(

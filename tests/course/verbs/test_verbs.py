@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 import os
 import re
 import subprocess
@@ -268,21 +267,6 @@ def test_what_a_lesson_leaves_behind_exists_and_stands_in_both_languages():
     assert all(1 <= len(one.experiments) <= MOST for one in left)
 
 
-@pytest.mark.parametrize(
-    "winner, live, head",
-    [("a", True, "on this machine"), ("a", False, "Measured on another machine"), (None, True, "Not settled")],
-)
-def test_finish_tells_own_numbers_from_replays_and_from_what_is_open(winner, live, head, monkeypatch, capsys):
-    synthetic(monkeypatch, winner, live=live)
-    monkeypatch.setattr(state.now, "records", {})
-    course.lesson("05_cudnn_benchmark")
-    course.observe("05-primitive-cache")
-    capsys.readouterr()
-    course.finish()
-    said = capsys.readouterr().out
-    assert head in said and ("• A finding." in said) is (winner is not None)
-
-
 @pytest.mark.parametrize("winner, head", [("a", "on this machine"), (None, "Not settled")])
 def test_finish_counts_what_was_measured_before_the_kernel_was_restarted(winner, head, monkeypatch, capsys):
     synthetic(monkeypatch, winner)
@@ -396,22 +380,6 @@ def test_the_buttons_open_the_bet_or_run_the_experiment(monkeypatch):
     box.look.click()
     assert ran == [1] and box.widget.children == (state.now.cards[BET].widget, box.output), "no empty box stays"
     assert asking.open_bets("05-primitive-cache", state.now.bank.items(), state.now.log) == []
-
-
-def test_bet_first_points_at_the_card_that_is_open_already(monkeypatch):
-    from course.verbs import asking
-    from course.verbs.questions import new_card
-
-    monkeypatch.setattr("course.cards.cards.text_mode", lambda: False)
-    monkeypatch.setattr(state.now, "looked", set())
-    open_card = new_card(state.now.bank[BET])
-    pointed = []
-    monkeypatch.setattr("course.cards.cards.focus", pointed.append)
-    box = asking.AskBox([state.now.bank[BET]], ["words"], new_card, lambda: None)
-    box.bet.click()
-    assert state.now.cards[BET] is open_card and open_card.widget not in box.widget.children
-    assert box.look in box.widget.children and pointed == [next(iter(open_card.input.rows.values())).button]
-    assert f'predict("{BET}")' in html.unescape(box.head.value)
 
 
 def test_a_waiting_cell_ends_without_an_error_and_the_next_error_is_shown_again():
