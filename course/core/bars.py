@@ -13,13 +13,36 @@ def somebody_watches() -> bool:
     return "ipykernel" in sys.modules or sys.stderr.isatty()
 
 
+def vanishing() -> Any:
+    """tqdm for here. In a notebook a bar that is done leaves an empty place: a widget that is gone would say so after a reload."""
+    from tqdm.auto import tqdm
+    from tqdm.notebook import tqdm_notebook
+
+    if not issubclass(tqdm, tqdm_notebook):
+        return tqdm
+    from IPython.display import display
+
+    class Vanishing(tqdm):
+        place: Any = None
+
+        def __init__(self, **how: Any) -> None:
+            super().__init__(**how, display=False)
+
+        def display(self, *args: Any, close: bool = False, check_delay: bool = True, **look: Any) -> None:
+            super().display(*args, close=close, check_delay=False, **look)
+            if close and self.place:
+                self.place.update({"text/html": "", "text/plain": ""}, raw=True)
+            elif self.place is None and not close and (check_delay or not self.delay):
+                self.place = display(self.container, display_id=True)
+
+    return Vanishing
+
+
 def progress(budget_s: float, title: str) -> Any:
     """A progress bar over `budget_s` seconds; silent for budgets up to 2 s, or where nobody watches."""
-    from tqdm.auto import tqdm
-
     silent = budget_s <= 2 or not somebody_watches()
     form = "{desc}: {bar} {n:.1f}/{total:.1f} s"
-    return tqdm(total=round(budget_s, 1), desc=title, leave=False, disable=silent, delay=1, bar_format=form)
+    return vanishing()(total=round(budget_s, 1), desc=title, leave=False, disable=silent, delay=1, bar_format=form)
 
 
 def reach(bar: Any, spent_s: float, budget_s: float) -> None:

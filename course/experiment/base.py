@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from course.core.bars import vanishing
 from course.core.catalog import LESSONS, lesson_of, modules
 from course.core.i18n import Text, pick, t
 from course.core.machine import NEEDS, can, device_name, device_of, passport
@@ -65,11 +66,10 @@ class Budget:
         Stops before an item when the time is out, and marks the record incomplete; the first ``least`` items
         always come.
         """
-        from tqdm.auto import tqdm
-
         listed, label = list(items), pick(desc) if desc else t("measuring", "测量中")
         form, began = "{desc}: {bar} {n_fmt}/{total_fmt}{postfix}", self.spent()
-        with tqdm(total=len(listed), desc=label, leave=False, disable=self.seconds <= 2, bar_format=form) as bar:
+        silent = self.seconds <= 2
+        with vanishing()(total=len(listed), desc=label, leave=False, disable=silent, bar_format=form) as bar:
             try:
                 for index, item in enumerate(listed):
                     if index >= least and self.left() <= 0:

@@ -196,3 +196,11 @@ def test_a_bar_is_shown_only_where_somebody_watches(monkeypatch):
     monkeypatch.delitem(sys.modules, "ipykernel")
     compare({"a": costing(1), "b": costing(1)}, max_time=3, clock=NoisyClock(0), seed=1, ci=1e-9, gate=1e-9)
     assert sys.stderr.getvalue() == ""
+
+
+def test_in_a_notebook_a_bar_that_is_done_leaves_no_dead_widget(tmp_path):
+    nbclient, v4 = pytest.importorskip("nbclient"), pytest.importorskip("nbformat").v4
+    code = "from course.core.bars import vanishing\nwith vanishing()(total=2, leave=False) as bar:\n    bar.update(2)"
+    book = v4.new_notebook(cells=[v4.new_code_cell(code)])
+    nbclient.NotebookClient(book, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert [dict(one.data) for one in book.cells[0].outputs] == [{"text/html": "", "text/plain": ""}]
