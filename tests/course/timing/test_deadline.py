@@ -10,15 +10,12 @@ import torch
 
 from course.experiment import base
 from course.experiment.base import run_experiment
-from course.experiment.reading import TOO_FEW
-from course.experiment.result import block, outcome
 from course.game import cases
 from course.lessons.l10_tuning_master import game
 from course.lessons.l10_tuning_master.tuning_outcome import FEW
 from course.roofline import peaks, place
 from course.timing import compare, deadline, measure
 from course.timing.deadline import out_of_time, rounds_end_within
-from tests.conftest import tell
 from tests.course.experiment.test_ending import of
 from tests.support.timing_clocks import Cost, NoisyClock
 
@@ -36,10 +33,11 @@ def test_the_inner_of_two_limits_does_not_outlast_the_outer_one():
     assert not out_of_time()
 
 
-def test_a_comparison_takes_no_further_round():
+def test_a_comparison_and_a_measurement_take_no_further_round():
     with rounds_end_within(0):
-        found = compare({"a": work, "b": work}, max_time=LONG_S)
+        found, alone = compare({"a": work, "b": work}, max_time=LONG_S), measure(work, max_time=LONG_S)
     assert found.rounds == 1 and found.low is None and found.verdict == "undecided"
+    assert len(alone.samples_ms) == 1 and alone.low_ms is None
 
 
 class Slow:
@@ -75,12 +73,6 @@ def test_slow_first_calls_alone_do_not_end_a_comparison(clock):
     assert found.rounds >= 12 and found.low is not None
 
 
-def test_a_measurement_takes_no_further_sample():
-    with rounds_end_within(0):
-        found = measure(work, max_time=LONG_S)
-    assert len(found.samples_ms) == 1 and found.low_ms is None
-
-
 @pytest.mark.slow
 def test_peaks_and_layers_take_one_round():
     with rounds_end_within(0):
@@ -95,14 +87,6 @@ def test_the_rounds_of_an_experiment_end_half_way_between_its_budget_and_its_lim
     monkeypatch.setattr(deadline, "rounds_end_within", lambda seconds: seen.append(seconds) or contextlib.nullcontext())
     run_experiment(of(lambda budget: []), budget_s=1.0, limit_s=limit_s)
     assert seen == pytest.approx(ends)
-
-
-def test_rows_left_out_for_their_few_rounds_are_told_as_too_few(monkeypatch):
-    tell(monkeypatch, "99-a", "")
-    experiment = of(lambda budget: [{"ratio": 2.0, "low": None, "high": None, "rounds": 4}])
-    record = run_experiment(experiment)
-    assert record.rows == [] and outcome(record, experiment).headline == TOO_FEW
-    assert "4 of at least 12" in str(block(record, experiment))
 
 
 def test_a_case_looks_at_its_requirements_before_it_takes_rounds(monkeypatch):

@@ -93,12 +93,6 @@ def test_blocks_stay_short_however_long_the_budget():
     assert found.calls["a"] * 1e-6 < 2 * NoisyClock.block_s and found.verdict == "slower"
 
 
-def test_undecided_says_how_wide_the_interval_still_is():
-    result = trial(2, 1.0, max_time=0.02)
-    assert result.verdict == "undecided"
-    assert "% wide" in str(result)
-
-
 def test_a_round_longer_than_the_budget_is_the_only_one():
     clock = NoisyClock(0, 0, 0, 0)
     result = compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=clock, seed=1)
@@ -164,15 +158,13 @@ def test_interrupt_returns_what_was_measured():
 # ---- what a reader sees -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("code", ["en", "zh"])
-def test_results_read_in_both_languages(code):
-    set_language(code)
+def test_results_read_in_chinese():
+    set_language("zh")
     result = trial(1, 1.1)
     for text in (str(result), result._repr_html_()):
-        assert ("slower" if code == "en" else "更慢") in text
+        assert "更慢" in text
     result = measure(costing(1e-3), clock=NoisyClock(1), name="f<b>")
-    assert ("first call" if code == "en" else "第一次调用") in str(result)
-    assert "f&lt;b&gt;" in result._repr_html_()
+    assert "第一次调用" in str(result) and "f&lt;b&gt;" in result._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -188,19 +180,6 @@ def test_results_read_in_both_languages(code):
 )
 def test_times_carry_three_figures_and_a_unit(ms, text):
     assert format_ms(ms) == text
-
-
-def test_several_candidates_read_as_a_table():
-    result = compare(
-        {"plain": costing(1e-4), "tuned": costing(1.3e-4), "odd": costing(1.0e-4)},
-        max_time=0.4,
-        seed=1,
-        clock=NoisyClock(4),
-    )
-    lines = str(result).split("\n")
-    assert lines[0].startswith("Against plain: tuned slower, odd ")
-    assert all(word in line for word, line in zip(("verdict", "baseline", "slower", "same"), lines[1:5], strict=True))
-    assert result.sentence() in result._repr_html_()
 
 
 def test_too_few_rounds_and_samples_carry_no_interval():
@@ -220,29 +199,14 @@ def late(slow, count, then):
     return lambda: Cost(next(left, then))
 
 
-@pytest.mark.parametrize(
-    "language, words", [("en", "drifting: late fell from 10.1 ms to 1.01 ms"), ("zh", "late 从 10.1 ms 降到了 1.01 ms")]
-)
-def test_compare_names_a_late_warm_up_with_its_direction(language, words):
-    set_language(language)
+def test_compare_names_a_late_warm_up_with_its_direction():
     clock = NoisyClock(1, jitter=0.01, drift=0, hiccup=0)
     result = compare({"plain": costing(1e-3), "late": late(1e-2, 40, 1e-3)}, clock=clock, seed=1)
-    assert result.verdict == "undecided" and words in result.sentence() and result["late"].drift
-
-
-@pytest.mark.parametrize("slope, words", [(2000, "climbed"), (-20_000, "fell")])
-def test_compare_names_a_steady_change_with_its_direction(slope, words):
-    calls = []
-
-    def changing():
-        calls.append(0)
-        return Cost(1e-3 * (1 + len(calls) / slope))
-
-    clock = NoisyClock(1, jitter=0.002, drift=0, hiccup=0)
-    result = compare(
-        {"plain": costing(1e-3), "changing": changing}, clock=clock, seed=1, ci=1e-4, gate=0.01, max_time=6
+    assert (
+        result.verdict == "undecided"
+        and "late fell from 10.1 ms to 1.01 ms" in result.sentence()
+        and result["late"].drift
     )
-    assert f"changing {words} from" in result.sentence()
 
 
 def test_statistics_and_import_need_no_torch():

@@ -118,11 +118,6 @@ def test_between_its_two_readings_the_timer_calls_the_function_and_nothing_else(
     assert called.count("perf_counter_ns") == 2 and called.count("idle") == 5
 
 
-def test_the_number_of_threads_of_another_process_needs_no_torch_here(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)  # an import would fail
-    assert effort.threads(NoisyClock(1)) == 1
-
-
 def test_several_devices_are_all_waited_for(monkeypatch):
     waited = []
     fake = types.SimpleNamespace(synchronize=lambda device=None: waited.append(device))

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from course.timing import TimingError, compare, processes, verdicts
+from course.timing import TimingError, compare, verdicts
 from course.timing.processes import Replicates, workers
 from course.timing.race import Plan
 from course.timing.there import SETTLED
@@ -41,17 +41,6 @@ def test_equal_code_is_rarely_called_different_whatever_processes_differ_in(coun
     results = [trial(seed, 1.0, effect) for seed in range(count)]
     assert sum(r.verdict in ("faster", "slower") for r in results) <= 0.05 * count
     assert sum(r.low <= 1 <= r.high for r in results) >= 0.9 * count
-
-
-def test_one_pair_of_processes_would_have_called_equal_code_different():
-    """What makes the process the unit: within one pair the difference is real, and its interval excludes 1."""
-    machine = Processes({"a": 2e-4, "b": 2e-4}, EFFECTS["bell"], 3)
-    wrong = 0
-    for seed in range(20):
-        with machine.open(["a", "b"]) as pair:
-            raced = compare(pair[0], max_time=0.4, clock=pair[1], seed=seed, same=False)
-            wrong += raced.verdict in ("faster", "slower")
-    assert wrong >= 10
 
 
 @pytest.mark.parametrize("count", tries(20, 40))
@@ -151,6 +140,8 @@ def test_new_processes_compare_functions_of_a_file(mylab, tmp_path):
         ("nosuchlab:bad", "nosuchlab"),
         ("mylab:dies", "no more fuel"),
         ("mylab:use", "arguments"),
+        (3, "is no function of a file"),
+        ("mylab.run", "module:function"),
     ],
 )
 def test_what_goes_wrong_in_a_new_process_is_told(mylab, candidate, words):
@@ -178,24 +169,6 @@ def test_a_process_killed_by_the_system_is_named(mylab):
         with pytest.raises(TimingError, match="process of b .*memory was full"):
             two["b"].seconds(1)
         assert two["a"].seconds(1) > 0
-
-
-def test_what_a_new_process_cannot_import_is_named():
-    def inner():
-        pass
-
-    for candidate, words in (
-        (lambda: 1, "is no function of a file"),
-        (inner, "is no function of a file"),
-        (costing, None),
-        (3, "is no function of a file"),
-        ("mylab.run", "module:function"),
-    ):
-        if words is None:
-            assert processes.target_of("f", candidate) == "tests.support.timing_clocks:costing"
-        else:
-            with pytest.raises(TimingError, match=words):
-                processes.target_of("f", candidate)
 
 
 def test_a_clock_of_this_process_cannot_go_along():

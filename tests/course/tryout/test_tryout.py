@@ -6,7 +6,6 @@ import copyreg
 import math
 import os
 import random
-import re
 import signal
 import subprocess
 import sys
@@ -114,7 +113,6 @@ def test_what_helps_is_advised_together(monkeypatch):
     found = on_a_pretended_clock(step, monkeypatch, [*helping, "inference_mode"], 40)
     assert {*claimed_of(found)} == helping == {*found.together["of"]} and 0.7 < found.together["ratio"] < 0.78
     assert {"torch.backends.mkldnn.enabled = False", "torch.use_deterministic_algorithms(True)"} <= set(found.lines())
-    assert re.match(r"2[2-9] % less time with 2 settings; results about as exact\.$", found.sentence())
     with speaking("zh"):
         assert "2 项设置一起用：省 2" in found.sentence()
 
@@ -147,14 +145,6 @@ def test_equal_code_is_not_called_faster_or_slower_in_300_trials_and_a_seventh_i
                 wrong += name != "a" and claims[name] in ("take", "slower")
         found += claims["a"] == "take"
     assert found == 100 and wrong <= 3 * wild
-
-
-def test_ranges_need_four_sets_and_hold_the_truth():
-    assert race.ranges({"a": [1.0, 1.1, 0.9]}) == {}
-    held = sum(
-        low < 1 < high for seed in range(100) for _, low, high in race.ranges(values(seed, False, sets=6)).values()
-    )
-    assert held >= 895
 
 
 def test_the_budget_is_used_until_everything_is_settled(monkeypatch):
@@ -393,6 +383,7 @@ def test_a_step_in_inference_mode_is_seen_as_the_same_step():
         (lambda: try_switches(3), "is of type int, not a function. Write try_switches(step)"),
         (lambda: try_switches(print, torch.ones(1)), "A function makes its inputs and its backward itself."),
         (lambda: try_switches(photograph), "photograph asks for step: call it in a function without arguments."),
+        (lambda: try_switches(fails, budget=5), "The step raised RuntimeError: mat1 and mat2"),
         (lambda: try_switches(print, only=3), '"3" cannot be tried.'),
         (lambda: try_switches(print, only=[]), "only= takes a switch"),
         (lambda: try_switches(print, only="onednn"), "oneDNN"),
@@ -407,11 +398,6 @@ def test_a_wrong_call_gets_a_sentence(call, said):
 
 def fails():
     return torch.ones(2, 3) @ torch.ones(2, 3)
-
-
-def test_a_step_that_fails_is_said_to_fail():
-    with pytest.raises(TimingError, match="The step raised RuntimeError: mat1 and mat2"):
-        try_switches(fails, budget=5)
 
 
 class RaisesLate(Planted):

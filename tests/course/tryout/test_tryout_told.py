@@ -25,9 +25,7 @@ def row(name, ratio, error=1e-7, **more):
         ([], None, "Nothing was measured before the run ended."),
         ([row("a", 1.0)], None, "Nothing tried helps: leave your step as it is."),
         ([row("a", 1.0), row("b", 1.0, low=0.7, high=1.4)], None, "No sure gain, at most 30 %: leave your step as it is."),
-        ([row("a", 1.0), row("b", 1.0, low=0.91, high=1.3)], None, "No sure gain, at most 9 %: leave your step as it is."),
         ([row("a", 1.0), row("b", 0.9, low=0.8, high=1.02)], None, "No gain is sure yet."),
-        ([row("a", 1.2, low=0.4, high=3.2)], None, "No gain is sure yet."),
         ([row("a", 0.98, low=0.97, high=0.99)], None, "Nothing tried helps: leave your step as it is."),
         ([row("a", 0.5, busy=True, family="threads")], None, "Nothing tried helps: leave your step as it is."),
         ([row("a", 1.0, low=None, high=None)], None, "Too little was measured to tell."),
@@ -37,14 +35,8 @@ def row(name, ratio, error=1e-7, **more):
         ([row("a", 0.55, 4e-4)], None, "45 % less time with a, but results move in the fourth digit."),
         ([row("a", 0.8), row("b", 0.7, 1e-2)], None, "20 % less time with a; results about as exact."),
         ([row("a", 0.8), row("b", 0.7)], row("c", 0.55), "45 % less time with 2 settings; results about as exact."),
-        ([row("a", 0.8), row("b", 0.7, 1e-2)], row("c", 0.55, 1e-2), "20 % less time with a; results about as exact."),
         ([row("a", 0.8), row("b", 0.7)], row("c", 0.72), "30 % less time with b; results about as exact."),
         ([row("a", 0.004)], None, "1/250 of the time with a; results about as exact."),
-        (
-            [row("a", 0.8, family="x"), row("b", 0.7, family="x")],
-            None,
-            "30 % less time with b; results about as exact.",
-        ),
     ],
 )  # fmt: skip
 def test_the_sentence_says_what_the_rows_carry(rows, together, said):
@@ -79,18 +71,9 @@ def test_verdicts():
     )
     coarse = {"error_as_is": 0.17}
     assert [verdicts.verdict_of(row("a", 0.9, error) | coarse) for error in (0.2, 0.78)] == ["take", "digits"]
-    with speaking("en"):  # what is open tells how much it may matter
-        not_compared = verdicts.verdict_words(row("a", 0.9, None, lossy=True))
-        assert (
-            not_compared == "faster, results not compared: your decision" != verdicts.verdict_words(row("a", 0.9, 1e-3))
-        )
-        assert verdicts.verdict_words(row("a", 0.96, low=0.9, high=0.999)) == "no clear gain, at most 10 %"
-        assert verdicts.verdict_words(row("a", 0.94, low=0.8, high=1.02)) == "not clear yet, may save up to 20 %"
-        assert verdicts.verdict_words(row("a", 1.1, low=1.0, high=1.3)) == "saves no time"
     assert verdicts.verdict_of(row("a", 0.37, low=0.03, high=0.52)) == "unsure", "a range that wide promises nothing"
-    for code in ("en", "zh"):
-        with speaking(code):
-            assert len({verdicts.verdict_words(one) for one in expected.values()}) == len(expected)
+    with speaking("zh"):
+        assert len({verdicts.verdict_words(one) for one in expected.values()}) == len(expected)
 
 
 def test_what_more_time_would_hardly_find_is_not_asked_for():
@@ -134,10 +117,3 @@ def test_blocks_to_paste_stand_around_one_step():
 def test_threads_are_not_judged_on_a_busy_machine():
     busy = row("a", 0.5) | {"busy": True}
     assert verdicts.verdict_of(busy | {"family": "threads"}) == "unsure" and verdicts.verdict_of(busy) == "take"
-
-
-def test_what_was_found_is_told_in_every_form():
-    found = Tried(
-        [SETTINGS["channels_last"]], both("here", "本机"), {"channels_last": row("a", 0.5, sets=5, busy=False)}
-    )
-    assert "channels_last" in str(found) and "<svg" not in str(found) and "<table" in found._repr_html_()
