@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course import models
-from course.core.i18n import set_language
 from course.flops import count
 
 
@@ -19,56 +15,7 @@ def _seeded() -> None:
     torch.manual_seed(0)
 
 
-ONES: dict[str, tuple[Callable[..., Tensor], list[tuple[int, ...]]]] = {
-    "conv1d": (lambda x, w: F.conv1d(x, w, stride=2), [(2, 4, 21), (6, 4, 5)]),
-    "conv2d": (lambda x, w: F.conv2d(x, w, groups=3, dilation=2), [(2, 6, 11, 12), (9, 2, 3, 2)]),
-    "conv3d": (F.conv3d, [(1, 2, 5, 6, 7), (4, 2, 3, 3, 3)]),
-    "transposed1d": (lambda x, w: F.conv_transpose1d(x, w, stride=2), [(2, 4, 7), (4, 6, 3)]),
-    "transposed2d": (
-        lambda x, w: F.conv_transpose2d(x, w, stride=2, groups=3, output_padding=1),
-        [(2, 6, 5, 4), (6, 3, 3, 3)],
-    ),
-    "conv_tbc": (lambda x, w: torch.conv_tbc(x, w, torch.zeros(6)), [(9, 2, 4), (3, 4, 6)]),
-    "linear": (F.linear, [(2, 3, 7), (5, 7)]),
-    "mm": (torch.mm, [(3, 4), (4, 5)]),
-    "bmm": (torch.bmm, [(2, 3, 4), (2, 4, 5)]),
-    "mv": (torch.mv, [(3, 4), (4,)]),
-    "dot": (torch.dot, [(9,), (9,)]),
-    "einsum": (lambda a, b: torch.einsum("abc,cd->abd", a, b), [(2, 3, 4), (4, 5)]),
-    "addbmm": (lambda a, b: torch.addbmm(torch.zeros(3, 5), a, b), [(2, 3, 4), (2, 4, 5)]),
-    "tensordot": (lambda a, b: torch.tensordot(a, b, 2), [(2, 3, 4), (3, 4, 5)]),
-}
-
-
-@pytest.mark.parametrize("name", ONES)
-def test_all_ones_oracle(name: str) -> None:
-    """Inputs and weights are 1 and nothing is padded, so every MAC adds 1 to the output."""
-    function, shapes = ONES[name]
-    operands = [torch.ones(shape) for shape in shapes]
-    assert count(function, *operands).macs == int(function(*operands).sum().item())
-
-
 # ---- training
-
-
-GRADIENTS: dict[str, tuple[Callable[[], nn.Module], list[tuple[int, ...]], int]] = {
-    "conv2d groups": (lambda: nn.Conv2d(16, 32, 3, padding=1, groups=4), [(2, 16, 9, 9)], 2),
-    "conv2d depthwise": (lambda: nn.Conv2d(16, 16, 3, groups=16), [(2, 16, 9, 9)], 2),
-    "transposed": (lambda: nn.ConvTranspose2d(16, 32, 3, stride=2, groups=4), [(2, 16, 9, 9)], 2),
-    "linear": (lambda: nn.Linear(8, 3), [(2, 8)], 2),
-}
-
-
-@pytest.mark.parametrize("name", GRADIENTS)
-def test_each_gradient_costs_one_forward(name: str) -> None:
-    """Groups included; an input that asks for no gradient costs none."""
-    make, shapes, gradients = GRADIENTS[name]
-    layer, inputs = make(), [torch.zeros(shape, requires_grad=True) for shape in shapes]
-    forward = count(layer, *inputs).macs
-    step = count(layer, *inputs, training=True)
-    assert step.macs == (1 + gradients) * forward and step.exact
-    assert count(layer, *(x.detach() for x in inputs), training=True).macs == 2 * forward
-    assert all(x.grad is None for x in (*layer.parameters(), *inputs))
 
 
 def test_backward_work_belongs_to_the_module_whose_forward_it_differentiates() -> None:
@@ -97,15 +44,6 @@ def test_checkpointing_counts_what_is_computed_again() -> None:
     assert again.macs == (2 + 4 + 1) * 2 * 8 * 8
     assert again["0"].macs == 4 * 128 and again["2"].macs == 3 * 128
     assert pair[0].weight.grad is None
-
-
-def test_bilinear_is_two_products() -> None:
-    """For each output feature torch multiplies one input with the weight, then with the other; checked with its profiler."""
-    layer, x, y = nn.Bilinear(3, 4, 5), torch.randn(2, 3, requires_grad=True), torch.randn(2, 4, requires_grad=True)
-    with torch.profiler.profile(record_shapes=True, with_flops=True) as seen:
-        layer(x, y).sum().backward()
-    products = sum(event.flops for event in seen.events() if event.name == "aten::bmm") // 2
-    assert count(layer, x, y).macs == 5 * 2 * (3 * 4 + 4) and count(layer, x, y, training=True).macs == products
 
 
 # ---- the certificate
@@ -156,13 +94,6 @@ def test_tensor_subclass_is_counted_through_its_own_operators() -> None:
     assert count(lambda x: x @ torch.zeros(4, 5), pair).macs == 2 * 3 * 4 * 5
 
 
-def test_model_without_memory() -> None:
-    with torch.device("meta"):
-        model = models.resnet18()
-    assert count(model, torch.zeros(1, 3, 224, 224)).macs == 1_814_073_344
-    assert count(model, torch.zeros(1, 3, 224, 224, device="meta")).macs == 1_814_073_344
-
-
 # ---- callables, trees, questions
 
 
@@ -182,17 +113,6 @@ def test_module_tree() -> None:
     assert counted.element_operations > 13_000_000
     with pytest.raises(KeyError, match="no module 'head'"):
         counted["head"]
-
-
-def test_a_count_as_sentence_table_and_html() -> None:
-    counted = count(models.unet(), torch.zeros(1, 3, 32, 32))
-    assert repr(counted) == counted.sentence() and "\n" not in repr(counted) and len(repr(counted)) < 250
-    assert "UNet" in counted.table() and "<table>" in counted._repr_html_()
-    set_language("zh")
-    try:
-        assert "精确" in str(counted)
-    finally:
-        set_language("en")
 
 
 def test_a_shared_module_counts_each_call() -> None:

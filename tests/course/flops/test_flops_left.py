@@ -94,28 +94,6 @@ def test_state_in_odd_places_is_left_as_it_was(trick: str, way: str) -> None:
         assert counted.macs == (2 if way == "training" else 1) * 3 * 64
 
 
-class Advancing(nn.Module):
-    """Takes the next of an iterator that it holds."""
-
-    def __init__(self, held: Any) -> None:
-        super().__init__()
-        self.layer, self.held = nn.Linear(8, 8), held
-
-    def forward(self, x: Tensor) -> Tensor:
-        next(self.held[0] if isinstance(self.held, (tuple, list)) else self.held)
-        return self.layer(x)
-
-
-def test_an_iterator_is_advanced_on_a_copy_or_refused() -> None:
-    x = torch.randn(3, 8)
-    for held in (iter([1, 2]), [iter((1, 2))], iter(range(3)), zip([1], [2], strict=True), (map(abs, [1]),)):
-        model = Advancing(held)
-        assert unchanged(lambda model=model: count(model, x), model).macs == 3 * 64
-    model = Advancing(n for n in range(3))
-    with pytest.raises(CountError, match="uses a generator, which cannot be copied"):
-        unchanged(lambda: count(model, x), model)
-
-
 def _imported_inside() -> None:
     import torch as here
 
@@ -160,27 +138,6 @@ def test_what_holds_a_tensor_that_the_run_met_outside_keeps_it() -> None:
     known = weakref.ref(library["table"])
     assert count(lambda x: known().add_(1) + x, torch.zeros(4, device="meta")).macs == 0
     assert [*library] == ["table"]
-
-
-def test_code_of_a_tensor_or_a_model_is_not_run_by_asking() -> None:
-    asked = []
-
-    class Noting(Tensor):
-        @classmethod
-        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            asked.append(func)
-            return super().__torch_function__(func, types, args, kwargs or {})
-
-    class Proxy(nn.Linear):
-        def __getattr__(self, name: str) -> Any:
-            asked.append(name)
-            return super().__getattr__(name)
-
-    model, x = Proxy(8, 8), torch.randn(3, 8).as_subclass(Noting)
-    model(x)
-    by_itself = [*asked]
-    asked.clear()
-    assert count(model, x).macs == 3 * 64 and {one for one in asked if callable(one)} <= set(by_itself)
 
 
 def test_memory_that_numpy_writes_without_a_word_is_not_the_users() -> None:

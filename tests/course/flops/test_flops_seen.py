@@ -93,11 +93,6 @@ def test_a_choice_by_device_needs_no_data() -> None:
     assert count(lambda x: x @ x if x.is_meta else x, X.to("meta")).macs == 64  # that one tells the truth
 
 
-def test_a_tensor_prints_its_values(capsys: pytest.CaptureFixture[str]) -> None:
-    assert count(lambda x: (print(x.sum()), x @ x)[1], torch.ones(2, 2)).macs == 8
-    assert capsys.readouterr().out == "tensor(4.)\n"
-
-
 def test_a_parameter_keeps_its_attributes_and_a_tensor_its_class() -> None:
     class Half(nn.Parameter):
         def half(self) -> Tensor:
