@@ -52,8 +52,6 @@ def test_a_clean_torch_has_no_typos(newborn):
         ("mps", "enabled", None),
         ("nnpack", "enabled", "nnpack.set_flags"),
         ("", "allow_tf32", "cudnn.allow_tf32"),
-        ("mkldnn", "enable", "mkldnn.enabled"),
-        ("", "xx", None),
         ("cuda", "benchmark", "cudnn.benchmark"),
         ("", "float32_matmul_precision", "float32_matmul_precision"),
     ],
@@ -177,15 +175,6 @@ def test_a_cell_that_leaves_a_switch_changed_is_told_once(shell, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_many_changes_make_one_short_sentence(shell, capsys):
-    flags.watch()
-    shell.run_cell("import torch; torch.backends.fp32_precision = 'ieee'")
-    assert capsys.readouterr().out.count("\n") == 1
-    set_language("zh")
-    shell.run_cell("torch.backends.mkldnn.enabled = False")
-    assert "整个进程" in capsys.readouterr().out
-
-
 @pytest.mark.slow
 def test_outside_a_notebook_there_is_nothing_to_watch(newborn):
     assert newborn["watch"] is False
@@ -201,19 +190,14 @@ def test_the_map_has_every_switch_and_marks_what_changed():
     assert [row["name"] for row in rows if row["changed"]] == ["cudnn.benchmark"]
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_the_map_shows_every_row_once_and_marks_the_changed_one_in_words(code):
+def test_the_map_shows_every_row_once_and_marks_the_changed_one_in_words():
     from course.lessons.l01_map.switch_map import backends_map
 
-    set_language(code)
     with flags.using({"cudnn.benchmark": True}):
         found = backends_map()
     shown = [line for table in found.picture.tables() for line in table.lines[1:]]
     assert len(shown) == sum(row["kind"] != "tool" for row in flags.map_rows())
     assert [line for line in shown if "◆" in line[1]] == [("benchmark", "◆ True", "False")]
-    assert found._repr_html_().count("◆ True") == 1
-    assert "1" in found.headline or "One" in found.headline
-    assert [line.split() for line in str(found).split("\n") if "◆" in line][0] == ["benchmark", "◆", "True", "False"]
 
 
 def test_a_switch_that_is_a_function_and_was_assigned_to_is_named(monkeypatch):

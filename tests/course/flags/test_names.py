@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 import course
-from course.core.i18n import speaking
 from course.flags import TABLE
 from course.flags.names import named
-from course.questions import answers, glossary, knowledge
+from course.questions import glossary
 
 ROWS = [row for row in TABLE.values() if row.kind != "internal"]
 WRITTEN = [(path, row.name) for row in ROWS for path in (row.path, *map(row.path_of, row.also))]
@@ -88,30 +87,6 @@ def test_words_that_people_ask_by_are_terms(typed, identity):
     terms = glossary.read()[0]
     found = glossary.find(typed, terms) or terms[glossary.near(typed, terms)[0]]
     assert found.id == identity
-
-
-@pytest.mark.parametrize(
-    "words, code, first",
-    [
-        ("TF32", "en", "cuda.matmul.allow_tf32"),
-        ("float64", "en", "mps.float64"),
-        ("bf16x3", "en", "matmul.words"),
-        ("mps slower than cpu", "en", "mps.slow"),
-        ("mps 比 CPU 慢", "zh", "mps.slow"),
-        ("mps loss worse", "en", "bits.reference"),
-        ("einsum slower than numpy", "en", "opt_einsum.enabled"),
-        ("ResNet50 FLOPs", "en", "flops.units"),
-        ("counters differ", "en", "flops.units"),
-        ("benchmark memory", "en", "cudnn.benchmark"),
-        ("rfft memory", "en", "cuda.libraries"),
-        ("导出 mps", "zh", "recipe.export"),
-    ],
-)
-def test_a_question_in_words_finds_its_card_first(words, code, first):
-    """Numbers in a word count (TF32), and a rare word says more than one that stands on every card."""
-    with speaking(code):
-        found = answers.near(words, (knowledge.Knowledge,))
-    assert found and found[0].id == first, [card.id for card in found]
 
 
 @pytest.mark.parametrize("words, term", [("channels_last slower", "channels_last"), ("工作区", "workspace")])

@@ -11,8 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from course.core.i18n import LANGUAGES, set_language, speaking
-from course.core.units import scaled
+from course.core.i18n import set_language, speaking
 from course.roofline import Layer, Peaks, Roofline, RooflineError, machine, peaks
 from course.roofline.layer import OUTSIDE, by_bound
 from course.roofline.tensors import moved, tensors
@@ -119,26 +118,13 @@ def test_a_layer_is_held_against_the_peak_of_its_own_kind():
     assert both.raised(120e9, 0.0, "Conv2d").flops_per_s == 120e9
 
 
-def test_quantities_have_three_figures_and_a_prefix():
-    said = {0: "0 B", 999: "999 B", 1000: "1.00 kB", 9.996e5: "1.00 MB", 2.5e10: "25.0 GB"}
-    assert {value: scaled(value, "B") for value in said} == said
-
-
 # ---- what is said
 
 
-def test_text_and_html_in_both_languages():
+def test_text_and_html():
     found = roofline(notes=("a <note>",))
-    assert (
-        found.sentence()
-        == "conv (Conv2d) takes 80% of the time and reaches 49% to 52% of its compute roof."
-        == repr(found)
-    )
-    text, html = str(found), found._repr_html_()
-    assert (
-        "whole model: Net" in text and "memory only" in text and "2026-05-01" in text and "outside the layers" in text
-    )
-    assert "a &lt;note&gt;" in html and html.count("<tr>") == 6
+    said = "conv (Conv2d) takes 80% of the time and reaches 49% to 52% of its compute roof."
+    assert found.sentence() == said == repr(found) and "a &lt;note&gt;" in found._repr_html_()
     set_language("zh")
     assert "仅访存" in str(found) and "各层之外" in str(found) and "计算屋顶" in found._repr_html_()
 
@@ -162,12 +148,10 @@ def test_a_layer_is_named_only_where_the_intervals_leave_no_doubt():
     )
 
 
-@pytest.mark.parametrize(("code", "word"), [("en", "is spent outside the layers"), ("zh", "花在各层之外")])
-def test_most_of_the_time_outside_the_layers_is_what_is_said(code, word):
+def test_most_of_the_time_outside_the_layers_is_what_is_said():
     found = of(layer(10**6, 10**6, 0.1), outside(9.9))
-    with speaking(code):
-        assert "99%" in found.sentence() and word in found.sentence() and "forward()" in found.try_first()
-        assert "Linear" not in found.sentence() + found.try_first()
+    assert "99%" in found.sentence() and "outside the layers" in found.sentence() and "forward()" in found.try_first()
+    assert "Linear" not in found.sentence() + found.try_first()
 
 
 def test_overhead_is_said_and_never_more_than_all():
@@ -176,7 +160,7 @@ def test_overhead_is_said_and_never_more_than_all():
     assert "is 100% of it" in of(layer(0, 10**4, 0.002, "tiny", overhead_ms=0.012)).sentence()
 
 
-def test_the_table_as_they_ran_and_the_longest_first_and_a_long_one_folded():
+def test_the_table_as_they_ran_and_the_longest_first():
     names, times = ("stem", "fc", "act", "head"), (1.0, 4.0, 2.0, 3.0)
     found = of(*(layer(10**6, 10**6, ms, name) for name, ms in zip(names, times, strict=True)))
 
@@ -186,23 +170,16 @@ def test_the_table_as_they_ran_and_the_longest_first_and_a_long_one_folded():
     assert first("run") == list(names) and first("time") == ["fc", "head", "act", "stem"]
     with pytest.raises(RooflineError, match='"time"'):
         found.table("size")
-    html = of(*(layer(10**6, 10**6, float(ms), f"at{ms}") for ms in range(1, 41)))._repr_html_()
-    shown, folded = html.split("<details>")
-    assert shown.count("<tr>") == 14 and folded.count("<tr>") == 42  # head, whole model, layers
-    assert shown.index("at40") < shown.index("at29") and "at28" not in shown and "40" in folded[:120]
 
 
 def test_more_than_the_roof_is_explained():
     assert "Over 100 %" in str(of(layer(0, 20_000_000, 0.1, "act", "ReLU"))) and "Over 100 %" not in str(roofline())
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_one_thing_to_try_first_follows_from_the_limit(code):
-    set_language(code)
-    size = {"en": "batch size", "zh": "批大小"}[code]
+def test_one_thing_to_try_first_follows_from_the_limit():
     cases = {
         "channels_last": layer(10**9, 2 * 10**7, 40.0, kind="Conv2d"),
-        size: layer(10**9, 2 * 10**7, 40.0),
+        "batch size": layer(10**9, 2 * 10**7, 40.0),
         "bfloat16": layer(10**9, 2 * 10**7, 11.0),
         "torch.compile": layer(0, 2 * 10**7, 9.0, kind="GELU"),
     }
@@ -220,23 +197,12 @@ def test_one_thing_to_try_first_follows_from_the_limit(code):
 # ---- the picture
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_picture(code, dark):
-    from course.figures.style import cjk_font, style
-
-    set_language(code)
-    with style(dark):
-        roofline().plot(ax := axes())
-        ax.figure.canvas.draw()
-        words = " ".join(item.get_text() for item in ax.figure.findobj(mpl.text.Text)).replace("\n", " ")
-    assert ax.get_xscale() == ax.get_yscale() == "log"
-    chinese = code == "zh" and cjk_font() is not None
-    assert ("受限于访存：占耗时 12%" if chinese else "limited by memory: 12% of the time") in words
-    assert ("占耗时 16% （ReLU, 各层之外）" if chinese else "16% of the time (ReLU, outside the layers)") in words
-    assert "100 GFLOP/s (float32), 20.0 GB/s" in words and "conv" in words
-    sizes = sorted(size for points in ax.collections for size in points.get_sizes())
-    assert len(sizes) == 4 and sizes[3] > 5 * sizes[0]  # conv, fc, two in the legend
+def test_picture():
+    roofline().plot(ax := axes())
+    ax.figure.canvas.draw()
+    words = " ".join(item.get_text() for item in ax.figure.findobj(mpl.text.Text)).replace("\n", " ")
+    assert ax.get_xscale() == ax.get_yscale() == "log" and "16% of the time (ReLU, outside the layers)" in words
+    assert "limited by memory: 12% of the time" in words and "100 GFLOP/s (float32), 20.0 GB/s" in words
 
 
 def test_the_legend_and_the_text_name_the_same_parts_of_the_time():
@@ -254,23 +220,6 @@ def test_the_legend_and_the_text_name_the_same_parts_of_the_time():
 def test_a_picture_of_its_own_of_a_model_without_flops():
     shown = Roofline(layer(0, 20_000_000, 2.0, "", "ReLU"), (), GIVEN).plot()
     assert "ReLU reaches 49% to 52% of its memory roof." in shown.headline and shown._repr_html_().count("<img") == 2
-
-
-def test_names_in_the_picture_cover_neither_each_other_nor_a_point():
-    crowd = [layer(10**9 + 10**7 * at, 20_000_000, 20.0 + at, f"features.{at}.conv", "Conv2d") for at in range(12)]
-    big = layer(10**9, 19_000_000, 200.0, "classifier", "Linear")
-    found = of(*crowd, big)
-    found.plot(ax := axes())
-    texts = [text for text in ax.texts if text.get_text()]
-    ax.figure.draw_without_rendering()
-    boxes = [mpl.text.Text.get_window_extent(text) for text in texts]  # without the lines to the points
-    assert found.named is big and "classifier" in [text.get_text() for text in texts] and 3 <= len(boxes) <= 7
-    assert not any(a.overlaps(b) for at, a in enumerate(boxes) for b in boxes[:at])
-    assert all(
-        ax.bbox.x0 <= box.x0 < box.x1 <= ax.bbox.x1 and ax.bbox.y0 <= box.y0 < box.y1 <= ax.bbox.y1 for box in boxes
-    )
-    spots = ax.transData.transform([(one.intensity, one.flops_per_s) for one in crowd])
-    assert not any(box.contains(*spot) for box in boxes for spot in spots)
 
 
 # ---- peaks
@@ -301,21 +250,16 @@ def test_peaks_are_measured_and_name_their_settings(small_probes, monkeypatch):
         torch.backends.mkldnn.conv.fp32_precision = before
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_peaks_of_a_busy_machine_say_so(small_probes, monkeypatch, code):
+def test_peaks_of_a_busy_machine_say_so(small_probes, monkeypatch):
     monkeypatch.setattr(peaks_module.time, "process_time", lambda: 0.0)
-    with speaking(code):
-        found = peaks("cpu", max_time=0.05)
-    assert " 0%" in found.notes[0] and found.notes[0].endswith({"en": ".", "zh": "。"}[code])
+    assert " 0%" in peaks("cpu", max_time=0.05).notes[0]
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
 @pytest.mark.parametrize("arguments", [{"dtype": torch.int8}, {"max_time": 0}, {"device": "toaster"}])
-def test_odd_requests_get_a_sentence(arguments, code, small_probes):
-    with speaking(code), pytest.raises(ValueError) as caught:
+def test_odd_requests_get_a_sentence(arguments, small_probes):
+    with speaking("zh"), pytest.raises(ValueError, match="。") as caught:
         peaks(**({"device": "cpu"} | arguments))
     assert caught.value._render_traceback_() == [str(caught.value)]
-    assert ("。" in str(caught.value)) == (code == "zh")
 
 
 def test_products_that_do_not_fit_are_left_out(small_probes, monkeypatch):
@@ -329,11 +273,6 @@ def test_products_that_do_not_fit_are_left_out(small_probes, monkeypatch):
     monkeypatch.setattr(torch, "randn", randn)
     monkeypatch.setattr(peaks_module, "PRODUCTS", {"cpu": ((16, 32, 8), (64, 64, 64))})
     assert peaks("cpu", max_time=0.05).products_per_s > 0
-
-
-def test_cache_and_memory_of_this_machine():
-    assert machine.cache_bytes("mps") == 64 << 20 and machine.free_bytes("mps") == float("inf")
-    assert machine.cache_bytes("cpu") >= 1 << 15 and machine.free_bytes("cpu") > 1 << 20
 
 
 def test_one_cpu_thread_is_timed_without_what_other_programs_take(monkeypatch):

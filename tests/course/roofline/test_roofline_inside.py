@@ -11,7 +11,6 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from course.core.i18n import LANGUAGES, speaking
 from course.core.profiled import events_of
 from course.roofline import Peaks, hooks, inside, place
 from course.roofline.layer import OUTSIDE
@@ -143,13 +142,10 @@ def as_cuda(monkeypatch):
     monkeypatch.setattr(_Run, "measure", measure)
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
 @pytest.mark.parametrize("training", [False, True])
-def test_a_model_is_placed_by_its_kernels(as_cuda, training, code):
+def test_a_model_is_placed_by_its_kernels(as_cuda, training):
     model, x = Net().train(training), torch.randn(2, 3, 16, 16)
-    with speaking(code):
-        found = place(model, x, peaks=GIVEN, max_time=0.3, training=training)
-        text = str(found)
+    found = place(model, x, peaks=GIVEN, max_time=0.3, training=training)
     assert [layer.name for layer in found.layers] == ["conv", "act", "head", OUTSIDE]
     assert sum(row["share_of_time"] for row in found.rows()[1:]) == pytest.approx(1)
     busy = statistics.median(map(sum, zip(*(layer.samples_ms for layer in found.layers), strict=True)))
@@ -157,5 +153,5 @@ def test_a_model_is_placed_by_its_kernels(as_cuda, training, code):
     assert 0 <= found.idle < 1 and found.whole.overhead_ms == pytest.approx(found.idle * found.whole.time_ms)
     assert all(layer.overhead_ms == 0 and layer.bound != "overhead" for layer in found.layers)
     assert found.layers[0].flops > 0 and found.layers[0].calls == 1 and found.rounds >= 1
-    assert ("the GPU idles" if code == "en" else "GPU 闲着") in text
+    assert "the GPU idles" in str(found)
     assert all(p.grad is None for p in model.parameters())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import sys
 import threading
@@ -11,11 +10,10 @@ import pytest
 import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook
-from torch.nn.utils import prune
 from torch.utils.checkpoint import checkpoint
 
 from course import flags
-from course.core.i18n import LANGUAGES, set_language, speaking
+from course.core.i18n import speaking
 from course.roofline import Peaks, RooflineError, place, replay
 from course.roofline.layer import OUTSIDE
 
@@ -171,13 +169,10 @@ def test_a_budget_is_used_and_kept(monkeypatch, max_time, profiles, fewest, most
     assert next(looks) / 100 <= max_time * (2 if found.rounds < 12 else 1) + 0.1
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_a_disturbed_run_says_so_and_a_quiet_one_does_not(monkeypatch, code):
-    word, real = {"en": "Disturbed", "zh": "受到干扰"}[code], place_module.time.perf_counter
-    for thread_time, said in ((lambda: 0.0, True), (real, False)):
+def test_a_disturbed_run_says_so_and_a_quiet_one_does_not(monkeypatch):
+    for thread_time, said in ((lambda: 0.0, True), (place_module.time.perf_counter, False)):
         monkeypatch.setattr(place_module.time, "thread_time", thread_time)
-        with speaking(code):
-            assert (word in str(placed(nn.Linear(4, 2), torch.randn(2, 4)))) == said
+        assert ("Disturbed" in str(placed(nn.Linear(4, 2), torch.randn(2, 4)))) == said
 
 
 def test_an_interrupt_puts_everything_back(monkeypatch):
@@ -212,7 +207,6 @@ def test_a_forward_without_a_layer_is_one_row_and_inputs_may_have_names():
 # ---- what cannot be placed
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -230,18 +224,10 @@ def test_a_forward_without_a_layer_is_one_row_and_inputs_may_have_names():
     ],
     ids=["class", "function", "no inputs", "numbers", "wrong shape", "meta", "jit", "export"],
 )
-def test_what_cannot_be_placed_gets_a_sentence(arguments, code):
-    set_language(code)
-    with pytest.raises(RooflineError) as caught:
+def test_what_cannot_be_placed_gets_a_sentence(arguments):
+    with speaking("zh"), pytest.raises(RooflineError, match="。") as caught:
         placed(*arguments)
     assert caught.value._render_traceback_() == [str(caught.value)]
-    assert ("。" in str(caught.value)) == (code == "zh")
-
-
-def test_layers_of_a_torch_fx_graph_are_placed():
-    assert list(
-        named(placed(torch.fx.symbolic_trace(nn.Sequential(nn.Linear(2, 2), nn.ReLU())), torch.ones(1, 2)))
-    ) == ["0", "1"]
 
 
 def test_what_cannot_be_copied_is_said_and_results_with_gradients_are_no_hindrance():
@@ -253,43 +239,7 @@ def test_what_cannot_be_copied_is_said_and_results_with_gradients_are_no_hindran
         placed(model, torch.randn(2, 4))
 
 
-def test_a_model_that_runs_only_once_is_told_so_and_not_blamed_for_its_inputs():
-    class Once(Skipping):
-        def forward(self, x):
-            self.ran = getattr(self, "ran", 0) + 1
-            if self.ran > 1:
-                raise RuntimeError("only once")
-            return self.net(x)
-
-    with pytest.raises(RooflineError, match="ran once, and stopped when it ran again.*only once") as caught:
-        placed(Once(), torch.ones(1, 8))
-    assert "should stop the same way" not in str(caught.value)
-
-
 # ---- out of the ordinary, and placed
-
-
-@dataclasses.dataclass
-class Answer:
-    loss: torch.Tensor
-    rows: torch.Tensor
-
-
-class Telling(nn.Module):
-    def __init__(self, form):
-        super().__init__()
-        self.net, self.form = nn.Linear(4, 4), form
-
-    def forward(self, x):
-        rows = self.net(x)
-        return self.form(rows.square().mean(), rows)
-
-
-def test_a_dataclass_as_output_has_bytes_and_a_backward():
-    as_object, as_tuple = (
-        placed(Telling(form), torch.randn(2, 4), training=True).whole for form in (Answer, lambda *both: both)
-    )
-    assert as_object.moved == as_tuple.moved and as_object.shape == as_tuple.shape
 
 
 class Cache:
@@ -317,14 +267,7 @@ def test_a_cache_among_the_inputs_stays_as_it_was_and_no_run_sees_a_longer_one()
 
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize(
-    "wrap",
-    [
-        nn.utils.spectral_norm,
-        nn.utils.parametrizations.spectral_norm,
-        nn.utils.parametrizations.weight_norm,
-        lambda layer: prune.l1_unstructured(layer, "weight", 0.5),
-    ],
-    ids=["spectral_norm, hook", "spectral_norm", "weight_norm", "prune"],
+    "wrap", [nn.utils.spectral_norm, nn.utils.parametrizations.weight_norm], ids=["by a hook", "parametrized"]
 )
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_a_layer_whose_weight_is_made_in_each_forward_is_one_layer(wrap, training):
@@ -418,14 +361,11 @@ def test_hooks_that_look_run_as_often_as_in_one_forward(kind):
 def test_hooks_of_all_modules_run_as_often_as_in_one_forward():
     seen = []
     handle = register_module_forward_hook(lambda module, args, out: seen.append(1))
-    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
     try:
-        placed(model, torch.randn(3, 8))
-        assert len(seen) == 3
-        model(torch.randn(3, 8))
-        assert len(seen) == 6
+        placed(nn.Sequential(nn.Linear(8, 8), nn.ReLU()), torch.randn(3, 8))
     finally:
         handle.remove()
+    assert len(seen) == 3
 
 
 def test_a_hook_that_changes_what_passes_is_part_of_the_forward_and_named():

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from course.core.i18n import LANGUAGES, speaking
+from course.core.i18n import speaking
 from course.core.profiled import since
 from course.timing import TimingError
 from course.trace import CALL, LINE, Trace, covered_us, parts_of, rows_of, totals, trace_of
@@ -82,12 +82,11 @@ def test_covered_time_counts_what_overlaps_once():
     assert covered_us([]) == 0.0
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_with_a_gpu_its_kernels_are_named_and_drawn_and_a_long_line_may_be_a_wait(code):
+def test_with_a_gpu_its_kernels_are_named_and_drawn_and_a_long_line_may_be_a_wait():
     found = Trace(rows_of(EVENTS), 0.2)
     assert [one["name"] for one in found.by_name()] == ["void kernel<float>"]
-    with speaking(code):
-        assert "GPU" in found.sentence() and ("waiting" in found.sentence() or "在等" in found.sentence())
+    with speaking("zh"):
+        assert "GPU" in found.sentence() and "在等" in found.sentence()
         assert ">GPU<" in found.timeline().picture.svg()
 
 
@@ -98,9 +97,7 @@ def test_a_device_that_the_profiler_does_not_see_is_said():
 
 
 def test_an_empty_trace_has_no_rows_and_still_speaks():
-    for code in LANGUAGES:
-        with speaking(code):
-            assert len(Trace([], 1.0).sentence()) > 20
+    assert len(Trace([], 1.0).sentence()) > 20
     assert rows_of([]) == []
 
 
@@ -118,16 +115,7 @@ def test_a_real_call_names_its_operations_and_lines_and_draws_itself():
     assert code["aten::add"] == "doubled = x + x" and code["aten::relu"].startswith("return torch.nn")
     assert 0 <= found.overhead <= 1 and sum(parts_of(rows).values()) <= found.profiled_ms * 1e3 * 1.001
     assert "doubled" in str(found) and "<table" in found._repr_html_()
-    for code in LANGUAGES:
-        with speaking(code):
-            assert ">add<" in found.timeline().picture.svg()
-
-
-def test_a_long_line_of_code_leaves_its_figures_beside_it():
-    x = torch.randn(16, 16)
-    found = trace_of(lambda: torch.relu(x + x + x + x + x + x + x + x + x + x + x + x + x + x + x + x + x), calls=1)
-    table = str(found).split("\n\n", 1)[1].splitlines()
-    assert any("…" in line for line in table) and max(map(len, table)) < 100
+    assert ">add<" in found.timeline().picture.svg()
 
 
 def test_backward_stands_under_the_line_that_started_it():
@@ -142,23 +130,13 @@ def test_backward_stands_under_the_line_that_started_it():
     assert found["autograd::engine::evaluate_function: MulBackward0"] == "loss.backward()"
 
 
-def test_gradients_switches_and_threads_stay_as_they_were():
-    weight, threads = torch.randn(3, requires_grad=True), torch.get_num_threads()
-    trace_of(lambda: weight * 2, calls=1)
-    assert weight.grad is None and torch.is_grad_enabled() and torch.get_num_threads() == threads
-    assert not torch.autograd._profiler_enabled()
-
-
-@pytest.mark.parametrize("given", [3, torch.zeros(2), lambda x: x, "os:getcwd"])
-def test_what_cannot_be_called_is_refused_in_words(given):
-    with pytest.raises(TimingError):
-        trace_of(given)
-
-
-@pytest.mark.parametrize("calls", [0, -1, 2.0, True])
-def test_calls_is_a_number_of_calls(calls):
-    with pytest.raises(ValueError, match="calls"):
-        trace_of(lambda: None, calls=calls)
+@pytest.mark.parametrize(
+    ("given", "calls", "words"),
+    [(3, 1, ""), (lambda x: x, 1, ""), ("os:getcwd", 1, ""), (int, 0, "calls"), (int, True, "calls")],
+)
+def test_what_cannot_be_called_so_often_is_refused_in_words(given, calls, words):
+    with pytest.raises(ValueError, match=words):
+        trace_of(given, calls=calls)
 
 
 def test_a_profiler_inside_a_profiler_is_refused():
