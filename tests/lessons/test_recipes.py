@@ -1,4 +1,4 @@
-"""Who copies the lines that lessons 06, 13 and 16 end with gets what the lesson says, in a new process and with every supported torch."""
+"""Who copies the lines that lessons 06, 07, 13 and 16 end with gets what the lesson says, in a new process."""
 
 from __future__ import annotations
 
@@ -99,3 +99,45 @@ print(json.dumps(seen))
 def test_the_number_of_threads_of_16_is_said_first_or_before_the_start(line, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1" if not line else "2")
     assert run(THREADS.format(line=line)) == ([2, 2] if "os.environ" in line else [1, 1])
+
+
+# --- lesson 07: nothing that reads the precision later stops ------------------------------------------------
+
+PRODUCTS = 'torch.set_float32_matmul_precision("{}")'
+CONVOLUTIONS = "torch.backends.cudnn.allow_tf32 = {}"
+RECIPES = {
+    "nothing": ("pass", "highest", True),
+    "train faster": (PRODUCTS.format("high"), "high", True),
+    "all exact": (f"{PRODUCTS.format('highest')}; {CONVOLUTIONS.format(False)}", "highest", False),
+    "products fast, convolutions exact": (f"{PRODUCTS.format('high')}; {CONVOLUTIONS.format(False)}", "high", False),
+    "a CPU with bfloat16": (PRODUCTS.format("medium"), "medium", True),
+}
+READS = """
+import json, torch
+{lines}
+cudnn = torch.backends.cudnn
+told = [torch.get_float32_matmul_precision(), cudnn.allow_tf32, torch.backends.cuda.matmul.allow_tf32]
+with cudnn.flags(enabled=True, allow_tf32=cudnn.allow_tf32):
+    pass
+model = torch.nn.Sequential(torch.nn.Conv2d(1, 1, 3), torch.nn.Flatten(), torch.nn.Linear(9, 2))
+torch.export.export(model, (torch.zeros(1, 1, 5, 5),))
+torch.compile(model, backend="eager")(torch.zeros(1, 1, 5, 5))
+print(json.dumps(told))
+"""
+CONTRADICT = {  # what the lesson warns of
+    "a word at the root": 'torch.backends.fp32_precision = "tf32"',
+    "the flag after the word": f"{PRODUCTS.format('high')}; torch.backends.cuda.matmul.allow_tf32 = False",
+    "a convolution's leaf": 'torch.backends.cudnn.conv.fp32_precision = "ieee"',
+}
+
+
+@pytest.mark.parametrize("need", RECIPES)
+def test_after_the_recipe_everything_that_reads_the_precision_works(need):
+    lines, products, convolutions = RECIPES[need]
+    assert run(READS.format(lines=lines)) == [products, convolutions, products != "highest"]
+
+
+@pytest.mark.parametrize("mistake", CONTRADICT)
+def test_what_the_lesson_warns_of_raises(mistake):
+    with pytest.raises(AssertionError, match="RuntimeError"):
+        run(READS.format(lines=CONTRADICT[mistake]))

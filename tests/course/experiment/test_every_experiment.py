@@ -13,7 +13,6 @@ from dataclasses import replace
 import pytest
 
 from course.core.i18n import LANGUAGES, set_language
-from course.core.machine import can
 from course.core.records import LESSONS, load
 from course.experiment import base
 from course.experiment.reading import OPEN
@@ -28,19 +27,12 @@ SHOWN = {name: rows for module in MODULES.values() for name, rows in getattr(mod
 
 
 def examples(name):
-    """All rows there are for this experiment: those of each outcome of its bets, those that cannot tell, those shown besides."""
-    bets = [bet for bet, item in BETS.items() if item.experiment == name]
-    settled = [rows for bet in bets for rows in ROWS.get(bet, {}).values()]
-    return [
-        *settled,
-        *(rows for bet in bets for rows in undecided(bet)),
-        *([SHOWN[name]] if name in SHOWN else []),
-        *BRANCHES.get(name, []),
-    ]
-
-
-def undecided(bet):
-    return [rows for rows, outcome in FURTHER.get(bet, []) if rows and outcome is None]
+    """All rows there are for this experiment, each once: those of its bets, those shown besides."""
+    found = []
+    for bet in (bet for bet, item in BETS.items() if item.experiment == name):
+        found += [*ROWS.get(bet, {}).values(), *(rows for rows, _ in FURTHER.get(bet, []) if rows)]
+    found += [*([SHOWN[name]] if name in SHOWN else []), *BRANCHES.get(name, [])]
+    return [rows for place, rows in enumerate(found) if rows not in found[:place]]
 
 
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))
@@ -106,21 +98,6 @@ def test_rows_of_a_long_experiment_come_one_by_one(name):
 
 def test_rows_are_shown_for_experiments_that_exist():
     assert set(SHOWN) | set(BRANCHES) <= set(EXPERIMENTS)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        "02-five-stopwatches", "11-hidden", "11-witness", "12-cost", "12-repairs", "12-two-columns", "12-wait",
-        "14-twice",
-    ],
-)  # fmt: skip
-def test_what_no_other_daily_test_measures_runs_live(name):
-    """The other experiments run live with their lessons; all that a notebook shows runs among the long tests."""
-    if not can(EXPERIMENTS[name].needs):
-        pytest.skip(f"{name} needs {EXPERIMENTS[name].needs}")
-    check_sentence(base.run(name, 1))
 
 
 def gpu_recordings():

@@ -46,7 +46,7 @@ ROWS = {
     },
 }
 BRANCHES = {
-    "01-who-sees": [seen(0, 1, 1), [row for row in seen(1, 0, 0) if row["read_in"] != "fork"]],
+    "01-who-sees": [seen(0, 1, 1)],
     "01-flags-trap": [
         [{**row, "named": int(row["switch"] == "3"), "after": row["inside"]} for row in flags(changed)]
         for changed in (0, 3)

@@ -133,52 +133,29 @@ def roofs(low: float, high: float, busy: int = 0) -> list[dict]:
     ]
 
 
-BETS = [
-    (
-        "03-roof",
-        "03-bet-roof",
-        [
-            (roofs(3.9, 4.1), "b"),
-            (roofs(60, 66), "a"),
-            (roofs(1.1, 1.4), "c"),
-            (roofs(1.5, 2.5), None),
-            (roofs(30, 40), None),
-            (roofs(3, 4)[:1], None),
-            ([], None),
-        ],
-    ),
-    (
-        "03-vgg16-counters",
-        "03-bet-vgg",
-        [(tools(100, 200), "c"), (tools(100, 130), "b"), (tools(100, 101), "a"), (tools(100), None), ([], None)],
-    ),
-    (
-        "03-lstm-zero",
-        "03-bet-lstm",
-        [(lstm(0, 100), "a"), (lstm(100, 0), "c"), (lstm(100, 100), "b"), (lstm(0, 0), None), ([], None)],
-    ),
-    (
-        "03-length",
-        "03-bet-length",
-        [(lengths(463), "c"), (lengths(400), "a"), (lengths(1600), "b"), (lengths(1000), None), ([], None)],
-    ),
-    (
-        "03-depthwise",
-        "03-bet-depthwise",
-        [
-            (shares(0.05, 0.06), "b"),
-            (shares(0.007, 0.01), "a"),
-            (shares(0.6, 0.9), "c"),
-            (shares(0.01, 0.02), None),
-            (shares(0.4, 0.6), None),
-            ([], None),
-        ],
-    ),
-]
+FURTHER = {
+    "03-bet-roof": [
+        (roofs(3.9, 4.1), "b"),
+        (roofs(60, 66), "a"),
+        (roofs(1.1, 1.4), "c"),
+        (roofs(1.5, 2.5), None),
+        (roofs(30, 40), None),
+        (roofs(3, 4)[:1], None),
+    ],
+    "03-bet-vgg": [(tools(100, 200), "c"), (tools(100, 130), "b"), (tools(100, 101), "a"), (tools(100), None)],
+    "03-bet-lstm": [(lstm(0, 100), "a"), (lstm(100, 0), "c"), (lstm(100, 100), "b"), (lstm(0, 0), None)],
+    "03-bet-length": [(lengths(463), "c"), (lengths(400), "a"), (lengths(1600), "b"), (lengths(1000), None)],
+    "03-bet-depthwise": [
+        (shares(0.05, 0.06), "b"),
+        (shares(0.007, 0.01), "a"),
+        (shares(0.6, 0.9), "c"),
+        (shares(0.01, 0.02), None),
+        (shares(0.4, 0.6), None),
+    ],
+}
 
 
-ROWS = {bet: {option: rows for rows, option in outcomes if option} for _, bet, outcomes in BETS}
-FURTHER = {bet: outcomes for _, bet, outcomes in BETS}
+ROWS = {bet: {option: rows for rows, option in outcomes if option} for bet, outcomes in FURTHER.items()}
 SHOWN = {"03-page-faults": memories(1100.0)}
 BRANCHES = {
     "03-vgg16-counters": [tools(100, 260), tools()],

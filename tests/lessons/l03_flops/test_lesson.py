@@ -7,12 +7,12 @@ import random
 import pytest
 
 from course.core.i18n import speaking
-from course.core.records import Record
 from course.experiment.base import load_all, run
 from course.experiment.result import block
 from grader.project import Project
 from grader.project.task import tasks
 from tests.lessons.l03_flops.rows import roofs
+from tests.lessons.live import measured, record_of
 
 pytestmark = pytest.mark.slow
 
@@ -44,28 +44,13 @@ def test_the_solutions_agree_with_the_counter():
         assert count(nn.Sequential(*layers), torch.zeros(1, 3), training=True).macs == step(work, trained)
 
 
-def record(name: str, rows: list[dict]) -> Record:
-    return Record(name, 1, LESSON, {"device": "cpu"}, rows)
-
-
 # --- live, small ---------------------------------------------------------------------------------------
 
 
-def test_the_counts_settle_their_bets_live():
-    experiments = load_all()
-    found = run("03-length", 60)
-    assert experiments["03-length"].settles(found) == {"03-bet-length": "c"}
-    for row in found.rows:
+def test_the_parts_of_a_transformer_grow_as_the_lesson_says():
+    for row in measured("03-length", 60).rows:
         tokens = row["tokens"]
         assert (row["linear_macs"], row["attention_macs"]) == (12 * 768**2 * tokens, 2 * tokens**2 * 768)
-
-
-def test_one_switch_hides_the_lstm_live():
-    import torch
-
-    if not torch.backends.mkldnn.is_available():
-        pytest.skip("needs oneDNN")
-    assert load_all()["03-lstm-zero"].settles(run("03-lstm-zero", 60)) == {"03-bet-lstm": "a"}
 
 
 def test_the_roof_is_measured_live(monkeypatch, tmp_path):
@@ -96,12 +81,11 @@ def test_the_roof_is_measured_live(monkeypatch, tmp_path):
 def test_a_busy_machine_is_said():
     for code, words in (("en", "busy"), ("zh", "机器正忙")):
         with speaking(code):
-            said = [block(record("03-roof", roofs(3, 4, busy)), load_all()["03-roof"]).so for busy in (1, 0)]
+            said = [block(record_of("03-roof", roofs(3, 4, busy)), load_all()["03-roof"]).so for busy in (1, 0)]
         assert words in said[0] and not said[1]
 
 
-@pytest.mark.parametrize("name", ["03-depthwise"])
-def test_the_races_give_whole_rows(name):
-    rows = run(name, 1.0).rows
+def test_the_race_gives_whole_rows():
+    rows = run("03-depthwise", 1.0).rows
     assert rows and all(0 < row["low"] <= row["ratio"] <= row["high"] for row in rows)
     assert all(row["macs_ratio"] == pytest.approx(1 / row["groups"]) and row["threads"] == 1 for row in rows)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-import torch
 
 from course.experiment import base
 from course.experiment.result import block
 from course.experiment.rows import kind_of
 from course.lessons.l04_cudnn_enabled import experiments, experiments_cuda, probes
 from tests.lessons.l04_cudnn_enabled.rows import gpu_races
-from tests.lessons.live import check_picture, check_shown, measured, record_of
+from tests.lessons.live import check_picture, record_of
 
 # The rows below are invented test data. Nothing was measured.
 
@@ -49,14 +48,6 @@ def test_an_operation_that_failed_is_a_row_and_takes_no_other_along(monkeypatch)
         assert {row["error"] for row in rows if row["operation"] == "ctc_loss"} == {"made up"}
         assert {"Linear", "MaxPool2d"} <= {row["operation"] for row in rows if not row["error"]}
         assert "made up" in str(block(record_of(name, rows), base.get(name)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["04-gates", "04-dispatch", "04-cpu-enabled", "04-bits", "04-onednn-ops"])
-def test_live_experiments_run_and_leave_no_trace(name):
-    if base.get(name).needs == "mkldnn" and not torch.backends.mkldnn.is_available():
-        pytest.skip("this build of PyTorch has no oneDNN")
-    check_shown(measured(name, 1))
 
 
 def test_the_price_list_keeps_precision_apart_from_the_library():

@@ -108,11 +108,7 @@ BRANCHES = {
         [],
     ],
     "05-toy-race": [FEW, *([*race("faster", "slower"), three(verdict)] for verdict in ("faster", "slower", "same"))],
-    "05-toy-cost": [
-        costs(0.1),
-        [{**row, "later_ms": 0.2 if row["search"] == "on" else 0.1} for row in costs(2.0)],
-        [{**row, "later_ms": 0.1 if row["search"] == "on" else 0.3} for row in costs(2.0)],
-    ],
+    "05-toy-cost": [[{**row, "later_ms": 0.1 if row["search"] == "on" else 0.3} for row in costs(2.0)]],
     "05-sizes-cuda": [
         [
             {**row, "call_ms": 50.0 if row["story"] == "on" and row["call"] in dear else 1.0}
@@ -120,7 +116,7 @@ BRANCHES = {
         ]
         for dear in ((), (1,))
     ],
-    "05-pays-cuda": [steps(20.0, 2.0), steps(20.5, 2.0), steps(220.0, 3.0)],
+    "05-pays-cuda": [steps(20.0, 2.0), steps(220.0, 3.0)],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""
 FURTHER = {

@@ -9,20 +9,8 @@ from course.experiment.new_process import answer_of
 from course.lessons.l06_cudnn_deterministic import filters as toy_filter
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
 from course.models import toy_search
-from course.questions.bank import Bank
-from grader.project import Project
-
-LESSON = "06_cudnn_deterministic"
-BANK = Bank()
-PRACTICE = BANK.items(LESSON)
-
 
 # --- questions --------------------------------------------------------------------------------------------
-
-
-def test_every_card_of_the_lesson_is_shown_in_its_notebook():
-    text = Project().lesson_source(LESSON).read_text(encoding="utf-8")
-    assert [item.id for item in PRACTICE if f'"{item.id}"' not in text] == []
 
 
 # --- the toys ---------------------------------------------------------------------------------------------

@@ -29,14 +29,6 @@ def test_results_and_sets_of_kernels_are_counted_across_processes():
 # --- live, small ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["06-two-lines", "06-company", "06-one-ulp"])
-def test_live_experiments_run_and_leave_no_trace(name):
-    record = measured(name, 60)
-    assert record.complete and record.rows
-    check_shown(record)
-
-
 def test_one_thread_and_the_mode_always_agree():
     record = measured("06-cures", 60)
     different = {row["cure"]: row["different"] for row in record.rows}

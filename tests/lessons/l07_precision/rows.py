@@ -116,7 +116,7 @@ def crowd(plain, low, cured):
 
 
 BRANCHES = {
-    "07-neighbours": [crowd(0.99, 0.95, 1.0), crowd(0.99, 0.04, 1.0), crowd(0.99, 0.5, 0.99), crowd(0.99, 0.04, 0.1)],
+    "07-neighbours": [crowd(0.99, 0.95, 1.0), crowd(0.99, 0.04, 1.0), crowd(0.99, 0.5, 0.99)],
     "07-speed-cuda": [races("slower", "faster")],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""

@@ -97,18 +97,12 @@ def fallen(never, before, after):
 
 BRANCHES = {
     "08-float32-loses": [lost(("0.0", "10.0"), ("10.0", "10.0")), lost(("0.0", "0.0"), ("0.0", "10.0"))],
-    "08-speed-mps": [
-        races("slower", "same"),
-        races("undecided", "slower"),
-        races("faster", "faster"),
-        races("undecided", "faster"),
-        races("faster", "slower"),
-    ],
+    "08-speed-mps": [races("slower", "same"), races("undecided", "slower"), races("faster", "faster")],
     "08-fence-mps": [
         [{**row, "samples_ms": [ms] * 20} for row, ms in zip(SHOWN["08-fence-mps"], pair, strict=True)]
         for pair in ((6.0, 9.0), (9.0, 9.0))
     ],
     "08-fallback-mps": [fallen(0, 2, 0), fallen(0, 2, 2)],
-    "08-half-mps": [halves("same", "slower"), halves("undecided", "same"), halves("faster"), halves("faster", "same")],
+    "08-half-mps": [halves("same", "slower"), halves("undecided", "same")],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""

@@ -24,7 +24,6 @@ def test_assignments_are_accepted_and_change_the_answer_at_most():
     changed = [row["code"].split(" =")[0] for row in ours if row["query"] != row["query_before"]]
     assert changed == ["mps.is_available"]
     assert record.rows[-1]["accepted"] == "AttributeError"
-    assert base.get("08-assignments").settles(record) == {"08-bet-liar": "b"}
     assert not hasattr(torch.backends.mps, "enabled")  # it happened elsewhere
 
 
@@ -45,7 +44,6 @@ def test_what_float32_loses_is_cured():
     assert [rows["count"][c] for c in ("float64", "float32", "cured")] == ["10.0", "0.0", "10.0"]
     assert [rows["elapsed"][c] for c in ("float64", "float32", "cured")] == ["30.0", "0.0", "30.0"]
     assert rows["log_det"]["float32"] == "-inf" and abs(float(rows["log_det"]["cured"]) + 200) < 1e-3
-    assert base.get("08-float32-loses").settles(record) == {"08-bet-counter": "b"}
 
 
 # --- the Mac's experiments, on invented rows -----------------------------------------------------------------

@@ -174,11 +174,8 @@ BRANCHES = {
     "09-threads": [
         threads("slower", "faster"),
         threads("undecided", "faster"),
-        threads("faster", "faster"),
         threads("same", "same", count=1),
         threads("slower", "slower", times=40.0),
-        [{**row, "low": 0.6, "high": 190.0} for row in threads("slower", "faster")],
-        few(threads("slower", "faster")),
     ],
     "09-deterministic": [asked(4, 1), asked(2, 1)],
 }

@@ -15,10 +15,7 @@ from course.experiment import base
 from course.experiment.new_process import answer_of
 from course.lessons.l09_mkldnn.experiments_isa import X86
 from course.lessons.l09_mkldnn.probes import ROUTES, route, routes_of
-from course.questions.bank import Bank
 from course.trace.onednn_log import recorded_log
-from grader.project import Project
-from grader.project.task import tasks
 from tests.lessons.live import check_shown, measured
 
 LESSON = "09_mkldnn"
@@ -65,30 +62,7 @@ def test_the_taught_rule_is_the_dispatchers(call, taught):
     assert (named == "Mkldnn") == taught
 
 
-def test_the_checkpoint_is_worth_thirteen_points():
-    items = Bank().items(LESSON, checkpoint=True)
-    assert sum(item.points for item in items) + sum(task.points for task in tasks(Project(), LESSON).values()) == 13
-
-
 # --- experiments ------------------------------------------------------------------------------------------
-
-
-BETS = {
-    "09-on-off": {"09-bet-who"},
-    "09-layouts": {"09-bet-reorders"},
-    "09-routes": {"09-bet-small"},
-    "09-bf16": {"09-bet-bf16"},
-}
-RACES = ("09-one-step", "09-on-off")  # they take all the time they get
-
-
-@pytest.mark.slow
-@ONEDNN
-@pytest.mark.parametrize("name", ["09-one-step", "09-on-off", "09-layouts", "09-routes", "09-deterministic", "09-logs"])
-def test_live_experiments_run_and_leave_no_trace(name):
-    record = measured(name, 1 if name in RACES else 2)
-    assert set(base.get(name).settles(record)) == BETS.get(name, set())
-    check_shown(record)
 
 
 @ONEDNN

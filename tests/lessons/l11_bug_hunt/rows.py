@@ -24,11 +24,7 @@ ROWS = {
 
 SHOWN = {"11-bisect": [{"place": n, "halving": 4, "line_by_line": n, "found": True} for n in range(1, 17)]}
 BRANCHES = {
-    "11-hidden": [
-        repaired("same", 1.0, both=0.5),
-        repaired("undecided", 1.0),
-        [{**row, "low": None, "high": None, "rounds": 4} for row in repaired("undecided", 1.0)],
-    ],
+    "11-hidden": [repaired("same", 1.0, both=0.5), repaired("undecided", 1.0)],
     "11-bisect": [
         [{**row, **more} for row in SHOWN["11-bisect"]]
         for more in ({"found": False}, {"halving": 12}, {"line_by_line": 9})

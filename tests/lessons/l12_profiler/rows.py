@@ -89,7 +89,7 @@ FURTHER = {
     "12-bet-cost": [(costs(1.3, 1.3, control=1.5), None)],
 }
 BRANCHES = {
-    "12-repairs": [repairs(1.1, 1.2, 1.3)],
+    "12-repairs": [],
     "12-gpu-trace-cuda": [
         traced(TRIED, 9.0),
         traced(TRIED, 12.0),

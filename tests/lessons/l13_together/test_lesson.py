@@ -18,7 +18,7 @@ from course.lessons.l13_together.experiments import _cases
 from course.lessons.l13_together.experiments_together import PROBES
 from course.models.attention import flash_math, kernel_of, peak_mib, refusal
 from tests.lessons.l13_together import rows
-from tests.lessons.live import check_shown, measured, record_of
+from tests.lessons.live import measured, record_of
 
 pytestmark = pytest.mark.slow
 
@@ -111,9 +111,7 @@ def test_an_attention_kernel_is_chosen_while_compiling(compiled):
 
 
 def test_a_thread_shares_the_switches_and_has_its_own_grad_mode_and_autocast():
-    record = measured("13-who-inherits")
-    check_shown(record)
-    for row in record.rows:
+    for row in measured("13-who-inherits", 60).rows:
         own = row["setting"] in ("grad_enabled", "autocast")
         assert row["main"] != row["default"]
         assert row["thread"] == (row["default"] if own else row["main"])

@@ -61,6 +61,6 @@ SHOWN = {}
 
 BRANCHES = {
     "14-what-it-keeps": [[{**row, "trace": 0} for row in kept("train")], kept("cudnn.enabled"), kept("train")[:4]],
-    "14-same-bits": [layers(0.0, 0.3), layers(0.004, 0.0), layers(0.4, 0.0)[:1]],
+    "14-same-bits": [layers(0.0, 0.3), layers(0.4, 0.0)[:1]],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""

@@ -90,16 +90,7 @@ def few(rows):
 
 BRANCHES = {
     "15-flip-all": [flips(1), flips(2)[:1]],
-    "15-three-lines": [
-        [{**row, "ratio": 0.6, "low": 0.59, "high": 0.61} if row["line"] == "conv_off" else row for row in lines()],
-        lines("linear_off", "conv_search"),
-        lines("conv_search"),
-        few(lines()),
-    ],
-    "15-what-moves": [
-        [{**row, "ratio": 0.5, "low": 0.4, "high": 0.6} for row in moves("batch")],
-        [{**row, "ratio": 1.3, "low": 1.2, "high": 1.4} for row in moves("batch")],
-        few(moves("batch")),
-    ],
+    "15-three-lines": [],
+    "15-what-moves": [[{**row, "ratio": 0.5, "low": 0.4, "high": 0.6} for row in moves("batch")]],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""

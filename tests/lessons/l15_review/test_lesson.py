@@ -69,9 +69,3 @@ def test_every_switch_has_another_value_to_try_or_is_told_as_refused():
 def test_an_unfinished_round_settles_nothing():
     unfinished = replace(record_of("15-flip-all", flips(3)), complete=False)
     assert base.get("15-flip-all").settles(unfinished) == {"15-bet-flips": None}
-
-
-def test_what_moves_leaves_switches_and_threads_as_they_were():
-    before = flags.read()
-    found = base.run("15-what-moves", 0.5)
-    assert flags.read() == before and {row["change"] for row in found.rows} <= set(experiments.CHANGES)

@@ -96,9 +96,5 @@ FURTHER = {
     "16-bet-neighbour": [(neighbours(0.6, 8.0, rounds=4), None), (neighbours(1.0, 8.0, spread=0.2), None)],
 }
 SHOWN = {}
-BRANCHES = {
-    "16-einsum": [einsums(1.0, best=1.0)],
-    "16-packed": [packed("maker")[:2] + packed("runner")[2:]],
-    "16-two-threads": [neighbours(1.0, 8.0, spread=0.1)],
-}
+BRANCHES = {"16-einsum": [einsums(1.0, best=1.0)], "16-packed": [], "16-two-threads": []}
 """Further outcomes that have words of their own: experiment -> rows of each."""

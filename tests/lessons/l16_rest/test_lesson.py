@@ -16,13 +16,6 @@ from course.experiment.reading import TOO_NOISY
 from tests.lessons.live import check_shown, measured, record_of
 
 
-def headline(name, rows):
-    return base.get(name).headline(record_of(name, rows))
-
-
-# --- what the probes find here ---------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_compiled_code_keeps_its_order_when_the_switch_goes_off():
     """What the knowledge card of opt_einsum says."""
@@ -34,9 +27,7 @@ def test_compiled_code_keeps_its_order_when_the_switch_goes_off():
 
 @pytest.mark.slow
 def test_who_packed_computes():
-    record = measured("16-packed")
-    check_shown(record)
-    crossed = {row["like"] for row in record.rows if row["packed"] != row["engine"]}
+    crossed = {row["like"] for row in measured("16-packed", 60).rows if row["packed"] != row["engine"]}
     assert crossed <= {"maker", "both"}  # "both" where two engines round alike
 
 
@@ -62,14 +53,6 @@ def test_a_frozen_model_mixes_old_and_new_weights():
     assert {answer for (frozen, _), answer in answers.items() if not frozen} == {"new"}
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["16-einsum", "16-two-threads"])
-def test_the_other_experiments_run_here(name):
-    if not can(base.get(name).needs):
-        pytest.skip(f"{name} needs {base.get(name).needs}")
-    check_shown(measured(name))
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not can("two_cores"), reason="the neighbour takes a core of its own")
 def test_the_busy_neighbour_ends_also_when_the_measurement_is_killed():
@@ -93,4 +76,4 @@ def test_the_busy_neighbour_ends_also_when_the_measurement_is_killed():
 
 def test_a_run_cut_short_does_not_say_that_the_cpu_cannot_flush():
     row = {"order": "never set", "supported": True, "kept": 1.0, "first": 1.0, "second": 1.0}
-    assert headline("16-flushed", [row]) == TOO_NOISY
+    assert base.get("16-flushed").headline(record_of("16-flushed", [row])) == TOO_NOISY
