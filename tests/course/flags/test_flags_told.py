@@ -28,21 +28,16 @@ def test_leaks_are_told_in_both_languages_and_taken_back():
 
 
 @pytest.mark.slow
-def test_a_leak_that_makes_other_switches_unreadable_says_so(newborn):
+@pytest.mark.parametrize(
+    ("asked", "told"), [("leak", ["cudnn.deterministic"]), ("restored", []), ("typos", []), ("watch", False)]
+)
+def test_in_a_new_process_defaults_count_and_there_is_nothing_to_tell(newborn, asked, told):
+    """Without a remembered start and outside a notebook."""
+    assert newborn[asked] == told
     assert {"cudnn.allow_tf32", "cuda.matmul.allow_tf32"} & set(newborn["unreadable leaks"])
 
 
-@pytest.mark.slow
-def test_without_a_remembered_start_the_defaults_count(newborn):
-    assert newborn["leak"] == ["cudnn.deterministic"] and newborn["restored"] == []
-
-
 # --- typos ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_clean_torch_has_no_typos(newborn):
-    assert newborn["typos"] == []
 
 
 @pytest.mark.parametrize(
@@ -173,11 +168,6 @@ def test_a_cell_that_leaves_a_switch_changed_is_told_once(shell, capsys):
     flags.unwatch()
     shell.run_cell("torch.backends.cudnn.benchmark = True")
     assert capsys.readouterr().out == ""
-
-
-@pytest.mark.slow
-def test_outside_a_notebook_there_is_nothing_to_watch(newborn):
-    assert newborn["watch"] is False
 
 
 # --- the map ----------------------------------------------------------------------------------------------

@@ -26,13 +26,6 @@ def test_backward_work_belongs_to_the_module_whose_forward_it_differentiates() -
         assert step[name].macs == 3 * forward[name].macs
 
 
-def test_a_step_needs_no_data_for_indices_made_in_the_forward() -> None:
-    """Max pooling hands its integer indices to the backward: they have shapes alone, too."""
-    model, x = nn.Sequential(nn.Conv2d(3, 4, 3), nn.MaxPool2d(2)), torch.zeros(1, 3, 9, 9)
-    step = count(model, x, training=True)
-    assert (step.macs, step.ground) == (2 * 49 * 4 * 27, "meta")
-
-
 def test_checkpointing_counts_what_is_computed_again() -> None:
     from torch.utils.checkpoint import checkpoint
 
@@ -122,13 +115,6 @@ def test_a_shared_module_counts_each_call() -> None:
 
 
 # ---- TorchScript, autocast
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_fused_torchscript_is_flagged() -> None:
-    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU()).eval()
-    fused = torch.jit.optimize_for_inference(torch.jit.script(net))
-    assert not count(fused, torch.zeros(1, 3, 8, 8)).exact
 
 
 def test_autocast() -> None:

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from course.core.i18n import set_language, speaking
-from course.roofline import Layer, Peaks, Roofline, RooflineError, machine, peaks
+from course.roofline import Layer, Peaks, Roofline, machine, peaks
 from course.roofline.layer import OUTSIDE, by_bound
 from course.roofline.tensors import moved, tensors
 from course.roofline.words import percent
@@ -160,18 +160,6 @@ def test_overhead_is_said_and_never_more_than_all():
     assert "is 100% of it" in of(layer(0, 10**4, 0.002, "tiny", overhead_ms=0.012)).sentence()
 
 
-def test_the_table_as_they_ran_and_the_longest_first():
-    names, times = ("stem", "fc", "act", "head"), (1.0, 4.0, 2.0, 3.0)
-    found = of(*(layer(10**6, 10**6, ms, name) for name, ms in zip(names, times, strict=True)))
-
-    def first(order):
-        return [line.split()[0] for line in found.table(order).splitlines()[2:]]
-
-    assert first("run") == list(names) and first("time") == ["fc", "head", "act", "stem"]
-    with pytest.raises(RooflineError, match='"time"'):
-        found.table("size")
-
-
 def test_more_than_the_roof_is_explained():
     assert "Over 100 %" in str(of(layer(0, 20_000_000, 0.1, "act", "ReLU"))) and "Over 100 %" not in str(roofline())
 
@@ -195,14 +183,6 @@ def test_one_thing_to_try_first_follows_from_the_limit():
 
 
 # ---- the picture
-
-
-def test_picture():
-    roofline().plot(ax := axes())
-    ax.figure.canvas.draw()
-    words = " ".join(item.get_text() for item in ax.figure.findobj(mpl.text.Text)).replace("\n", " ")
-    assert ax.get_xscale() == ax.get_yscale() == "log" and "16% of the time (ReLU, outside the layers)" in words
-    assert "limited by memory: 12% of the time" in words and "100 GFLOP/s (float32), 20.0 GB/s" in words
 
 
 def test_the_legend_and_the_text_name_the_same_parts_of_the_time():

@@ -29,7 +29,6 @@ def test_a_line_is_read_field_by_field():
 @pytest.mark.parametrize(
     "text",
     [
-        "",
         "epoch 3",
         "onednn_verbose,v1,info,cpu,runtime:OpenMP,nthr:2",
         LINE.replace("1.84", "soon"),
