@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from course.cards.cards import card as practice
@@ -86,14 +84,3 @@ def test_every_experiment_that_a_card_sends_to_exists():
 
     named = {one.experiment for item in ITEMS for one in (item, *item.options) if one.experiment}
     assert named and not named - set(base.load_all())
-
-
-def test_a_wrong_option_that_names_an_experiment_sends_there():
-    """Where the explanation of a wrong option names an experiment, the card offers one."""
-    from course.experiment import base
-
-    known = set(base.load_all())
-    for item in ITEMS:
-        for one in item.options if item.kind != "predict" else ():
-            named = known & set(re.findall(r"`(\d\d-[a-z0-9-]+)`", pick(one.why, "en"))) if one.misconception else ()
-            assert not named or (one.experiment or item.experiment) in named, (item.id, one.id, named)

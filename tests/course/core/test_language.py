@@ -61,6 +61,7 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_the_memory(tmp_path, 
 
 
 def _misused():
+    """A slip with each toy."""
     import torch
 
     from course.figures import route
@@ -82,47 +83,39 @@ def _misused():
     from course.trace import onednn_log
 
     layer, ones = torch.nn.Conv2d(3, 4, 3, padding="same"), torch.ones(1, 3, 8, 8)
-    yield lambda: toy_search.run_schedule(["x"], True)
-    yield lambda: toy_search.run_schedule(8, True)
-    yield lambda: toy_search.run_schedule([8], True, limit=0)
-    yield lambda: toy_search.image(8.5)
-    for toy in (toy_search.ToyConv(), FilterConv()):
-        yield lambda toy=toy: toy(3, toy_search.kernel())
-        yield lambda toy=toy: toy(toy_search.image(8), "x")
-        yield lambda toy=toy: toy(ones, toy_search.kernel())
-    for ms in (-1, "x", math.nan):
-        yield lambda ms=ms: ToyDevice().launch(ms)
-    yield lambda: VirtualDevice().launch(-1)
-    yield lambda: ToyDevice().event().elapsed_ms(3)
-    yield lambda: small_training(threads=99)
-    yield lambda: small_training(seed="x")
-    yield lambda: fingerprint([1.0])
-    yield lambda: search_tree(toy_search.ToyConv(True))
-    yield lambda: search_tree(3)
-    yield lambda: costs(None)
-    yield lambda: rounding.rounded(1.0, "bf17")
-    yield lambda: rounding.rounded(1.0, "float16")
-    yield lambda: rounding.product([1.0], [1.0], ["tf32"])
-    yield lambda: rounding.round_bits(torch.ones(1), 40)
-    yield lambda: rounding.round_bits(3.0, 5)
-    yield lambda: rounding.relative_error(ones, 3.0)
-    yield lambda: rounding.pattern("x", "tf32")
-    yield lambda: pretend("x").__enter__()
-    yield lambda: onednn_log.log_of(3)
-    yield lambda: onednn_log.on_off(lambda: 1, threads=0)
-    yield lambda: attention.kernel_of(3)
-    yield lambda: probes.longest_kernels(3)
-    yield lambda: probes.on_and_off(lambda: 3, "cudnn.enabled")
-    yield lambda: route.who_computes(layer, ones)
-    yield lambda: route.who_computes(3, ones)
-    yield lambda: route.route(torch.nn.Conv2d(3, 4, 3, device="meta"), ones.to("meta"))
-    yield lambda: show_code(3)
-    yield lambda: read_aloud(3)
-    yield lambda: images(-1)
-    yield lambda: flags_in_trace(layer, 3)
-    yield lambda: TwoOrders(0)
-    yield lambda: int8_race(4, 8, 8.5)
-    yield lambda: access._set_matmul(None, "very high")
+    return [
+        lambda: toy_search.run_schedule(["x"], True),
+        lambda: toy_search.image(8.5),
+        lambda: toy_search.ToyConv()(3, toy_search.kernel()),
+        lambda: FilterConv()(toy_search.image(8), "x"),
+        lambda: ToyDevice().launch(math.nan),
+        lambda: ToyDevice().event().elapsed_ms(3),
+        lambda: VirtualDevice().launch(-1),
+        lambda: small_training(threads=99),
+        lambda: fingerprint([1.0]),
+        lambda: search_tree(3),
+        lambda: costs(None),
+        lambda: rounding.rounded(1.0, "bf17"),
+        lambda: rounding.product([1.0], [1.0], ["tf32"]),
+        lambda: rounding.round_bits(torch.ones(1), 40),
+        lambda: rounding.relative_error(ones, 3.0),
+        lambda: rounding.pattern("x", "tf32"),
+        lambda: pretend("x").__enter__(),
+        lambda: onednn_log.log_of(3),
+        lambda: onednn_log.on_off(lambda: 1, threads=0),
+        lambda: attention.kernel_of(3),
+        lambda: probes.longest_kernels(3),
+        lambda: probes.on_and_off(lambda: 3, "cudnn.enabled"),
+        lambda: route.who_computes(layer, ones),
+        lambda: route.route(torch.nn.Conv2d(3, 4, 3, device="meta"), ones.to("meta")),
+        lambda: show_code(3),
+        lambda: read_aloud(3),
+        lambda: images(-1),
+        lambda: flags_in_trace(layer, 3),
+        lambda: TwoOrders(0),
+        lambda: int8_race(4, 8, 8.5),
+        lambda: access._set_matmul(None, "very high"),
+    ]
 
 
 def test_a_toy_used_wrongly_answers_in_the_learners_language():

@@ -45,12 +45,6 @@ def test_every_option_can_come_out(bet):
     assert {option: settled(bet, found) for option, found in rows.items()} == {option: option for option in rows}
 
 
-def test_rows_stand_with_their_lesson_and_name_bets_that_exist():
-    for number, module in MODULES.items():
-        named = {*module.ROWS, *getattr(module, "UNREACHABLE", {}), *getattr(module, "FURTHER", {})}
-        assert {bet[:2] for bet in named} <= {number} and named <= set(BETS)
-
-
 @pytest.mark.parametrize("bet", sorted(FURTHER))
 def test_further_rows_settle_it_on_what_they_say_or_leave_it_open(bet):
     for rows, outcome in FURTHER[bet]:

@@ -77,29 +77,6 @@ def test_rows_left_out_for_want_of_an_interval_harm_nothing(name):
             check_sentence(found)
 
 
-LIST_S = 6
-"""From this budget on rows come one by one: an experiment that is cut short keeps those it had."""
-AT_ONCE = {
-    "01-who-sees", "03-vgg16-counters", "06-who-seeds", 
-    "07-mixing", "07-speed-cuda", "07-tree", "08-assignments",
-    "09-cache", "11-hidden", "14-tolerance",
-}  # fmt: skip
-"""All their rows come from one process, one comparison or one count."""
-
-
-@pytest.mark.parametrize("name", sorted(name for name, one in EXPERIMENTS.items() if one.seconds >= LIST_S))
-def test_rows_of_a_long_experiment_come_one_by_one(name):
-    if EXPERIMENTS[name].lesson == "10_tuning_master" or name in AT_ONCE:
-        return
-    found = EXPERIMENTS[name].function(base.Budget(0))
-    assert iter(found) is found
-    found.close()
-
-
-def test_rows_are_shown_for_experiments_that_exist():
-    assert set(SHOWN) | set(BRANCHES) <= set(EXPERIMENTS)
-
-
 def gpu_recordings():
     """name -> the recording of the present version made on a GPU."""
     found = [load(path) for path in sorted(LESSONS.glob("*/recordings/*.json"))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -14,20 +13,6 @@ from course.experiment.explorables import page
 from course.questions.bank import read_yaml
 
 WORDS = read_yaml(page.HERE / "words.yaml")
-
-
-@pytest.mark.parametrize("name", page.NAMES)
-def test_every_word_of_a_script_is_there_and_every_word_is_used(name):
-    """A key is a string of the script or of the Python file beside it."""
-    source = "".join((page.HERE / f"{name}.{ending}").read_text("utf-8") for ending in ("js", "py"))
-    asked = set(re.findall(r'\.word\("(\w+)"', source)) | set(
-        re.findall(r'page\.(?:slider|choice|field|button)\("(\w+)"', source)
-    )
-    assert asked <= set(WORDS[name])
-    with speaking("en"):
-        named = json.dumps(dict(page.explorable(name).start.numbers))
-    used = set(re.findall(r"\w+", source + named))
-    assert set(WORDS[name]) - {"ask", "keep"} <= used
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

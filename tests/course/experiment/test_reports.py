@@ -8,7 +8,6 @@ import pytest
 
 import course
 from course.core.i18n import LANGUAGES, pick, set_language
-from course.experiment import __main__ as experiments
 from course.experiment import base, reports
 from course.questions.bank import Bank
 from course.verbs import state
@@ -26,17 +25,6 @@ CHINESE = re.compile("[一-鿿]")
 def test_a_gpu_experiment_has_a_recording_or_a_report():
     """And no report where a recording stands."""
     assert not [name for name in GPU if (base.recording(EXPERIMENTS[name]) is not None) == bool(reports.about(name))]
-
-
-def test_no_experiment_of_the_course_is_empty():
-    assert not [name for name, one in EXPERIMENTS.items() if experiments.evidence(one) == ["none"]]
-
-
-def test_the_list_says_what_there_is_to_show(capsys):
-    experiments.print_list(EXPERIMENTS)
-    said = capsys.readouterr().out.splitlines()
-    assert len(said) == len(EXPERIMENTS)
-    assert all(re.search(r"live|recorded \(|field reports", line) for line in said)
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -74,11 +62,6 @@ def test_reports_are_told_whole_and_as_reported(code):
         for report in reports.about(name):
             said = "\n".join(block.folds[0].said)
             assert report.link in said and pick(report.what) in said and pick(report.does_not_show) in said
-
-
-@pytest.mark.parametrize("name", sorted(one for one in EXPERIMENTS if reports.about(one)))
-def test_reports_on_an_experiment_come_to_a_headline(name):
-    assert set(reports.headline(name)) == set(LANGUAGES), f"{name}: add a headline to reports.yaml of its lesson"
 
 
 # --- observe without a GPU and without a recording ------------------------------------------------------------

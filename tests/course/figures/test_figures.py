@@ -162,12 +162,6 @@ def test_too_few_rounds_are_said_in_words_with_the_next_step():
     assert noisy.headline == TOO_NOISY["en"]
 
 
-def test_long_tables_and_samples_are_shortened():
-    rows = [{"i": i, "samples_ms": [9.0, 1.0] * 2 + [1.5] * 46, "names": ["a"] * 9} for i in range(100)]
-    html = block(record(rows), EXPERIMENT)._repr_html_()
-    assert "40 more" in html and "9, 1, 9, … 47 more; median 1.5" in html and "a, a, a, … 6 more</td>" in html
-
-
 @pytest.mark.parametrize("dark", [False, True])
 def test_colours_stand_out_from_the_background(dark):
     def luminance(colour):

@@ -10,10 +10,9 @@ import pytest
 
 import course
 from course.cards.widgets import view_of
-from course.core.i18n import LANGUAGES, both, pick, set_language, speaking, t
-from course.core.markup import plain
+from course.core.i18n import LANGUAGES, both, pick, set_language
 from course.core.units import format_points
-from course.game import board, board_view, cases, moves, play, score, view
+from course.game import board, cases, moves, play, score, view
 from course.learning.bets import levels
 from course.learning.log import AnswerLog
 from course.lessons.l10_tuning_master import tuning_plan
@@ -154,15 +153,6 @@ def test_bets(bets, points):
     assert score.bet_points(bets) == pytest.approx(points)
 
 
-def test_saying_certain_pays_only_for_who_is():
-    def expected(sure, chance):
-        right, wrong = score.BET_POINTS[sure]
-        return chance * right + (1 - chance) * wrong
-
-    best = {chance: max(score.BET_POINTS, key=lambda sure: expected(sure, chance)) for chance in (0.2, 0.5, 0.8, 0.9)}
-    assert best == {0.2: 1, 0.5: 2, 0.8: 2, 0.9: 3}
-
-
 def test_ranks_rise_with_the_mean_of_first_attempts_that_count():
     names = [score.rank(points, 9)[1]["en"] for points in (0, 2.9, 3, 5.4, 5.5, 8, 10)]
     assert [score.rank(10, closed)[1]["en"] for closed in (1, 3, 5)] == [names[2], names[4], names[5]], (
@@ -288,25 +278,6 @@ def test_the_recording_decides_where_the_machine_was_too_busy(log):
     assert played.attempt.score().points == 7 and "another" in "\n".join(said) and played.attempt.handed
 
 
-def test_on_a_busy_machine_a_line_says_so_while_it_is_measured(log):
-    said = []
-    played = Tuning(
-        LIVE,
-        log,
-        lambda *a: said.append(desk.say.value) or measured(*a),
-        busy=lambda case: True,
-        recorded=lambda case: None,
-    )
-    desk = page_of(played)
-    desk.go.click()
-    assert "every run measures it" in desk.say.value and not said, "a slip is told first"
-    desk.controls["dtype"].choose("int8")
-    desk.bet.choose("faster")
-    desk.confidence.choose("2")
-    desk.go.click()
-    assert "recording=True" in said[0] and played.attempt.runs[0].evidence["evidence"] == "live"
-
-
 def test_what_is_typed_on_a_busy_machine_is_told_that_a_recording_can_answer(log):
     load = [True]
     tape = Measured(TABLE, "recording", both("another", "另一台"))
@@ -321,24 +292,13 @@ def test_what_is_typed_on_a_busy_machine_is_told_that_a_recording_can_answer(log
     assert "not busy" in said[-1] and len(played.attempt.runs) == 2
 
 
-def test_a_broken_requirement_is_nothing_at_once_on_a_busy_machine(log):
-    played = Tuning(LIVE, log, busy)
-    played.hand_in({"dtype": "int8"}, "faster", 3)
-    assert played.attempt.handed and played.attempt.score().parts[0].points == 0
-    shown = "\n".join(told.result_lines(played.attempt)) + told.table_text(played.attempt)
-    assert "0.1" not in shown and "among the best" not in shown, "no ratio from too few rounds"
-
-
 @pytest.mark.parametrize(
     ("move", "words"),
     [
         (lambda one: one.run({"dtyp": "bf16"}, "faster", 1), '"dtype"?'),
-        (lambda one: one.run({"dtype": "bf61"}, "faster", 1), '"bf16"?'),
         (lambda one: one.run({"dtype": "bf16"}, "", 1), "First your bet"),
         (lambda one: one.run({"dtype": "bf16"}, "fastr", 1), 'Did you mean "faster"?'),
         (lambda one: one.run({}, {"dtype": "bf16"}, ""), r'run\(dtype="bf16", bet='),
-        (lambda one: one.hand_in({}, {"dtype": "bf16"}), r'hand_in\(dtype="bf16", bet='),
-        (lambda one: one.run({}, "bf16", ""), "is no bet"),
         (lambda one: one.hand_in({"dtype": "bf16"}, "", 1), "before you hand in"),
         (lambda one: one.hand_in({}), "one other setting first"),
         (lambda one: one.run({}, "same", 3), "every run measures it"),
@@ -489,24 +449,6 @@ def test_moves_survive_rubbish_in_the_log(log):
 # --- shown ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_what_rules_decide_stands_in_one_line_a_rule_on_the_page_as_in_text(language, log):
-    set_language(language)
-    played = Tuning(RULED, log)
-    played.run({"enabled": "off"}, "works", 2)
-    played.hand_in({"deterministic": "on"}, "fits", 3)
-    page, text = told.table_html(played.attempt)[1], told.table_text(played.attempt)
-    found = told.rulings(played.attempt)
-    lines = [one.settings for group in found.values() for one in group]
-    assert [head[0] for head in found] == ["✓", "◐", "✗"] and page.count("<br>") == text.count("  - ") == 3
-    assert all(view.inline(one) in page and plain(one) in text for one in lines)
-    handed, run, today = told.landmarks(played.attempt)
-    marks = [handed, run, today, t(f"{handed}, {today}", f"{handed}，{today}")]
-    found = [[words for words in marks if view.aside(words) in one] for one in lines]
-    assert found == [[], [run], [marks[-1]]], "the run works; today's and the hand-in, both with cuDNN, break"
-    assert text.count("cudnn.deterministic") == 1, "named once, as what plays no part"
-
-
 def test_a_page_follows_what_is_typed_and_shows_the_state_it_was_left_in(bank, log):
     page = page_of(bank)
     page.play.hint()
@@ -552,18 +494,6 @@ def test_a_press_that_waited_during_a_run_does_not_start_another(bank, monkeypat
 )
 def test_points_are_written_to_the_hundredth(points, said):
     assert format_points(points) == said
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_quarter_points_stand_whole_in_the_score_and_on_the_board(language):
-    found = score.Score((score.Part("x", 5, 5), score.Part("y", 1.25, 5)))
-    standing = board.Standing(LIVE, "", (found, found))
-    with speaking(language):
-        for shown in (view.points_text(found), view.points_html(found)):
-            assert "1.25 / 5" in shown
-        assert "6.25 / 10" in view.points_text(found) and "6.25</b> / 10" in view.top_html("", found, False)
-        assert "6.25" in board_view.practice(standing) and "6.25" in board_view.face_html(standing)
-        assert "6.2 " in board.career_line(board.career([standing]))
 
 
 def test_what_a_page_sends_is_answered_in_order_by_one_thread_also_by_parts_that_come_later(bank, monkeypatch):

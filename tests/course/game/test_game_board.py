@@ -17,7 +17,7 @@ from course.core import version
 from course.core.i18n import LANGUAGES, both, pick, set_language
 from course.core.markup import plain
 from course.core.units import format_points
-from course.game import board, cases, moves, score, sharing
+from course.game import board, cases, score, sharing
 from course.game.board_page import BoardPage
 from course.game.returning import coming_back
 from course.learning.entry import stamp, to_line
@@ -123,19 +123,6 @@ def test_review_finish_and_take_home_know_the_cases(language, learner, monkeypat
     assert 'case("detector")' not in said(course.review)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_review_after_cases_that_were_won_asks_for_no_card_first(language, learner, capsys):
-    set_language(language)
-    Tuning(RULED, learner).run({"enabled": "off", "sdp": "off"}, "fits", 3)
-    course.review()
-    assert pick(both("Nothing to review yet", "还没有可复习的")) in capsys.readouterr().out, "not closed yet"
-    close(learner, "gan", enabled="off", sdp="off")
-    course.review()
-    said = capsys.readouterr().out
-    assert pick(both("none of your closed cases", "没有需要再来一遍的")) in said
-    assert pick(both("Nothing to review yet", "还没有可复习的")) not in said
-
-
 # --- what one sends ---------------------------------------------------------------------------------------------------
 
 
@@ -198,17 +185,6 @@ def test_the_frame_loads_no_torch_no_widgets_and_no_matplotlib():
         "from course.lessons.l10_tuning_master.tuning_desk import Desk\nboard.standings('10_tuning_master', [])"
     )
     assert loaded_by(code).isdisjoint({"torch", "ipywidgets", "matplotlib"})
-
-
-def test_a_move_needs_no_more_than_a_case_and_a_log(log):
-    """What a second game writes: its own kinds of moves, read back by attempt."""
-    moves.write(log, LIVE, "line", ("7",), confidence=2, evidence={"symptom": 1.5})
-    moves.write(log, LIVE, moves.AGAIN)
-    moves.write(log, LIVE, "repair", text="with torch.no_grad():")
-    first, second = moves.attempts(LIVE.id, log.entries(), bool)
-    (whole,) = moves.attempts(LIVE.id, log.entries(), lambda found: False)
-    assert whole == first + second
-    assert first == [moves.Move("line", ("7",), 2, {"symptom": 1.5})] and second[0].text == "with torch.no_grad():"
 
 
 def texts(found, name="") -> Iterator[tuple[str, dict]]:

@@ -12,13 +12,11 @@ import course
 from course.cards.cards import card as practice
 from course.cards.progress_view import progress_html
 from course.core.i18n import pick, set_language
-from course.core.markup import plain
 from course.core.records import Record
 from course.core.text import text_of
 from course.experiment import base
-from course.experiment.bets_view import answer_words, asked_words, bet_sentence
 from course.learning.beliefs import beliefs
-from course.learning.bets import Bet, Level, asked_again, levels, placed_bets, returns, settle
+from course.learning.bets import Level, asked_again, levels, placed_bets, returns, settle
 from course.learning.entry import Entry, stamp
 from course.learning.log import AnswerLog
 from course.learning.marking import Response
@@ -181,21 +179,6 @@ def test_progress_tells_done_due_ready_and_overcome(bank):
     assert "looks ready" in text_of(page)
     set_language("zh")
     assert "准备好了" in progress_html(found)
-
-
-@pytest.mark.parametrize("code", ["en", "zh"])
-def test_every_bet_of_the_course_is_told_with_its_question_and_without_its_id(code):
-    set_language(code)
-    for item in Bank().items():
-        if item.kind != "predict":
-            continue
-        choice, came_out = (one.id for one in item.options[:2])
-        found = Bet(item, START, choice, 2, "lost", came_out, "live 2026-03-02T09:00:00Z Xeon", START)
-        sentence, asked = bet_sentence(found), asked_words(item)
-        assert plain(asked) in plain(pick(item.stem).replace("\n", " ")) and 5 < len(asked) < 330, item.id
-        assert asked in sentence and answer_words(item, choice) in sentence and answer_words(item, came_out) in sentence
-        for words in (told([found]), sentence):
-            assert item.id not in words and "–" not in words
 
 
 # --- the verbs ---

@@ -110,12 +110,6 @@ def test_angle_brackets_quotes_tabs_and_semicolons_survive(collection, tmp_path)
     assert source.expandtabs(4) in text_of(field)
 
 
-def test_indented_lines_of_an_order_keep_their_indent(items):
-    item = next(one for one in items if one.kind == "order" and any("`    " in pick(o.text) for o in one.options))
-    for field in (front(item), back(item)):
-        assert re.search(r'<code style="white-space:pre-wrap[^"]*">    \w', field)
-
-
 @pytest.mark.parametrize(
     "kind, words",
     [

@@ -166,8 +166,6 @@ def test_another_checkpoint_and_odd_forms_are_told_apart(sheet):
     "answer",
     [
         None,
-        3,
-        "b",
         [],
         {},
         {"options": "b"},

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 
 from course.cards.cards import card as practice
 from course.cards.text import answer
-from course.core.i18n import LANGUAGES, pick, set_language, speaking
-from course.learning import voice
+from course.core.i18n import pick, set_language, speaking
 from course.learning.bets import settle
 from course.learning.entry import parse, to_line
 from course.learning.log import AnswerLog
-from course.learning.reporting import first_sentence
 from course.learning.transfer import export_to, import_from
-from course.questions.item_lint import language_faults
 
 pytestmark = pytest.mark.usefixtures("quick_hands")
 
@@ -27,13 +23,6 @@ def told(bank, log, item_id, *options, **more):
     return "\n".join(said)
 
 
-def test_every_sentence_is_in_both_languages_and_fills_its_blanks():
-    for key, text in voice.SAID.items():
-        assert list(language_faults(key, text)) == []
-        blanks = [set(re.findall(r"\{\w+\}", text[code])) for code in LANGUAGES]
-        assert blanks[0] == blanks[1], key
-
-
 def test_a_hit_is_praised_with_the_reason_and_says_the_same_again(bank, log):
     card = practice("05-one", bank=bank, log=log, text=False)
     card.input.rows["b"].button.click()
@@ -41,14 +30,6 @@ def test_a_hit_is_praised_with_the_reason_and_says_the_same_again(bank, log):
     said = card.say.value
     assert "🎯" in said and said.count("why of b") == 1 and "That is the right option" not in said
     assert practice("05-one", bank=bank, log=AnswerLog(log.path), text=False).say.value == said
-
-
-@pytest.mark.parametrize("confidence", [1, 2, 3])
-def test_a_verdict_says_nothing_about_the_confidence(bank, log, confidence):
-    """Such remarks grate by the sixth card; `bets()` and `progress()` say how well confidence and answers fit."""
-    for option in ("a", "b"):
-        said = told(bank, log, "05-one", option, confidence=confidence)
-        assert "ertain" not in said and "sure" not in said and "guess" not in said
 
 
 # --- because ---
@@ -69,14 +50,6 @@ def test_the_reason_is_kept_and_set_beside_the_right_one(bank, log):
     again.retry()
     assert again.because.value == "" and "tbq-own" not in again.say.value
     assert "“because I saw it”" in told(bank, log, "05-one", "b", because="I saw it", confidence=3)
-
-
-def test_a_card_without_a_reason_says_nothing_about_one(bank, log):
-    card = practice("05-one", bank=bank, log=log, text=False)
-    card.input.rows["a"].button.click()
-    card.buttons[1].click()
-    assert "tbq-own" not in card.say.value and card.because.layout.visibility == "hidden"
-    assert "because" not in json.loads(log.path.read_text("utf-8").splitlines()[-1])
 
 
 def test_on_a_bet_the_line_is_there_from_the_start_and_stands_beside_the_result(bank, log):
@@ -110,18 +83,6 @@ def test_what_a_learner_writes_is_shown_as_text(bank, log):
     card.input.rows["b"].button.click()
     card.buttons[3].click()
     assert "<img" not in card.say.value + card.saved_copy()["text/html"]
-
-
-@pytest.mark.parametrize(
-    "text, first",
-    [
-        ("It costs 1.5 ms. And more.", "It costs 1.5 ms."),
-        ("见过，免费。再说。", "见过，免费。"),
-        ("`torch.relu` is fast", "`torch.relu` is fast"),
-    ],
-)
-def test_the_first_sentence_ends_where_a_sentence_ends(text, first):
-    assert first_sentence(text) == first
 
 
 def test_chinese_speaks_chinese(bank, log):

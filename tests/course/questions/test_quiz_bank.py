@@ -31,14 +31,6 @@ def test_a_card_needs_neither_torch_nor_numpy():
     assert "ipywidgets" in loaded and loaded.isdisjoint({"torch", "numpy", "matplotlib"})
 
 
-def test_items_are_found_by_id_and_files_are_read_when_needed(bank):
-    assert bank["05-one"].correct == ("b",)
-    assert bank["05-c-one"].checkpoint and not bank["05-c-one"].keyed
-    assert bank["05-count"].number.low == pytest.approx(9.4e6 / 1.1)
-    assert [item.id for item in bank.items("04_w")] == ["04-old"]
-    assert load_bank(bank.folder).lessons() == ["04_w", "05_x"]
-
-
 def test_an_unknown_item_gets_a_suggestion(bank):
     with pytest.raises(UnknownItem, match="05-one"):
         bank["05-onee"]

@@ -98,10 +98,7 @@ def test_a_formula_is_computed(formula, value):
         "n / 0",
         "'a' * 100000",
         "sizes * 1000000",
-        "f'{n}'",
-        "n +",
         "max(n=1)",
-        "1 if",
         "n" * 500,
         "-" * 390 + "n + ",
     ],
@@ -222,11 +219,8 @@ def test_half_of_the_points_of_the_questions_differ_between_students(lesson):
         ({"draw": {"n": [4]}}, {}, "schema", "field draw.n"),
         ({"draw": {"max": [4, 5]}}, {}, "schema", "field draw: 'max'"),
         ({"draw": {"n": {"from": 5, "to": 2}, "k": [1, 2]}}, {}, "schema", "field draw.n"),
-        ({"draw": {"n, k": [[1, 2], [3]]}}, {}, "schema", "field draw.n, k"),
-        ({"draw": {}}, {}, "schema", "field draw"),
         ({"draw": [1, 2]}, {}, "schema", "field draw"),
         ({"standard": {"m": 1}}, {}, "schema", "field standard: m"),
-        ({"where": ["m > 1"]}, {}, "schema", "field where: `m > 1`"),
         ({"number": {"unit": both("s", "秒"), "value": "n * k"}}, {}, "schema", "field number.value"),
     ],
 )
@@ -302,13 +296,7 @@ def test_some_options_are_shown_and_keep_their_letters():
 
 
 @pytest.mark.parametrize(
-    ("more", "named"),
-    [
-        ({"show": 5}, "field show"),
-        ({"show": 2}, "field show"),
-        ({"show": "x"}, "field show"),
-        ({"kind": "single"}, "field show"),
-    ],
+    ("more", "named"), [({"show": 5}, "field show"), ({"show": "x"}, "field show"), ({"kind": "single"}, "field show")]
 )
 def test_a_number_of_options_that_cannot_be_shown_is_refused(more, named):
     with pytest.raises(BankError, match=named):
