@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-from datetime import datetime, timezone
 
 import pytest
 
@@ -18,8 +17,6 @@ from course.learning.reporting import report
 from course.learning.session import AnswerError
 from course.questions.bank import load_bank
 from grader.authoring.book import cards
-
-NOW = datetime(2026, 3, 20, 12, tzinfo=timezone.utc)
 
 
 @pytest.fixture(scope="module")
@@ -118,37 +115,10 @@ def test_the_page_answers_in_the_words_of_the_course(bank, open_deck, code):
 
 
 def test_numbers_are_read_as_the_course_reads_them(open_deck):
-    typed = [
-        "3",
-        " 2.5e6 ",
-        "1,234,567",
-        "1,234.5",
-        "９．４",
-        "−2",
-        "1_000",
-        ".5",
-        "1.",
-        "+4",
-        "1e-3",
-        "1,5",
-        "nine",
-        "",
-        "0x10",
-        "inf",
-        "nan",
-        "1e999",
-        "--1",
-        "1 000",
-        "12,34,567",
-        "1,234,56",
-        "3 %",
-        "0,125",
-        "1234,567",
-        "-1,234.",
-        "+12,345",
-        ",123",
-        "1,234e3",
-    ]
+    typed = (
+        "3| 2.5e6 |1,234,567|1,234.5|９．４|−2|1_000|.5|1.|+4|1e-3|1,5|nine||0x10|inf|nan|1e999|--1|1 "
+        "000|12,34,567|1,234,56|3 %|0,125|1234,567|-1,234.|+12,345|,123|1,234e3"
+    ).split("|")
 
     def course(text):
         try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
-
 import pytest
 
 from course.core.i18n import pick
@@ -30,15 +28,6 @@ WORDS = {
         "again": "再答一次",
     },
 }
-CLOCK = """() => {
-  window.answered_after_ms = [];
-  window.jupyterapp.shell.currentWidget.node.addEventListener('click', event => {
-    const say = event.target.closest('.tbq-go') && event.target.closest('.tbq').querySelector('.tbq-say').parentElement;
-    if (!say) return;
-    const start = performance.now(), watch = new MutationObserver(() => {
-      window.answered_after_ms.push(performance.now() - start); watch.disconnect(); });
-    watch.observe(say, {childList: true, subtree: true});
-  }, true); }"""
 
 
 def nothing_sticks_out(page, language: str) -> None:
@@ -102,13 +91,7 @@ def test_every_kind_of_card(page, lab, language):
     assert_colours_hold(page, "before answering", ".tbq")
     book.theme(True)
     nothing_sticks_out(page, language)
-    page.evaluate(CLOCK)
     answer_all(book, language, "choose_by_mouse")
-    reply = page.evaluate("window.answered_after_ms")
-    print(
-        f"\n{language}: feedback on the page {statistics.median(reply):.0f} ms after the click (median of {len(reply)}; "
-        f"longest {max(reply):.0f} ms)"
-    )
     shots(book, f"{language}-dark")
     assert_open_to_all(page, "after answering", ".tbq")
     assert_colours_hold(page, "after answering", ".tbq")

@@ -60,7 +60,6 @@ def test_a_whole_case_by_mouse_and_another_by_keys(page, lab, language):
         book.theme(dark)
         for case_id in BETTER:
             book.shot(f"game-{case_id}-{language}-{'dark' if dark else 'light'}", DeskOnPage(book, case_id).box)
-    nothing_sticks_out(book, language)
 
     entries = answer_log(book).entries()
     for case_id in BETTER:
@@ -102,18 +101,3 @@ def from_the_board(book: Notebook, language: str) -> None:
     page.keyboard.press("Enter")
     box.locator(".tbq-live-10-detector").wait_for(state="detached")
     has_the_keyboard(book, "tbb-tile")
-
-
-def nothing_sticks_out(book: Notebook, language: str) -> None:
-    """Desks 400 px wide: no part is wider than its desk, except what scrolls by itself."""
-    narrow = ".tbq.tbg{width:400px!important;max-width:400px!important}"
-    style = book.page.add_style_tag(content=narrow)
-    wide = book.page.evaluate("""() => [...document.querySelectorAll('.tbq.tbg')].flatMap(desk => {
-        const edge = desk.getBoundingClientRect().right;
-        return [...desk.querySelectorAll('*')].filter(one => one.getClientRects().length
-            && !one.closest('pre, button.tbq-opt') && one.getBoundingClientRect().right > edge + 0.5)
-            .map(one => desk.className + ': ' + one.outerHTML.slice(0, 120)); })""")
-    for case_id in BETTER:
-        book.shot(f"game-{case_id}-{language}-400", DeskOnPage(book, case_id).box)
-    style.evaluate("node => node.remove()")
-    assert not wide, f"{language}: {wide[:5]}"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from course.core.catalog import PROJECTS
 from course.exercises.exercise import Exercise, all_exercises, judge
 from grader.project import Project
 from grader.project.task import tasks
-from tests.lessons.ideas import Idea, all_ideas, parse
+from tests.lessons.ideas import Idea, all_ideas
 from tests.lessons.losing import lost_parts, verdict_on
 
 pytestmark = pytest.mark.slow
@@ -131,27 +130,3 @@ def test_every_task_and_check_states_right_variants_and_an_idea_that_loses_each_
         assert len(wrong) >= 2
     elif TASKS[identity].parts:
         assert set(TASKS[identity].parts) == {part for lost in wrong for part in lost}
-
-
-@pytest.mark.parametrize(
-    "row, fault",
-    [
-        ("wrong (a): Why.\n- 3\n+ 4", r"'3' occurs 0 times"),
-        ("wrong (a): Why.\n- 1\n+ 2", r"'1' occurs 2 times"),
-        ("wrong (a): Why.\n+ 2", r"'\+ 2' begins neither"),
-        ("wrong (a): Why.", "changes nothing"),
-        ("=== y ===", "no task or exercise 'y'"),
-    ],
-)
-def test_a_row_that_cannot_be_applied_is_named_with_its_line(row, fault):
-    with pytest.raises(ValueError, match=r"ideas\.txt:2: .*" + fault):
-        parse(f"=== x ===\n{row}\n", Path("ideas.txt"), {"x": "f = 1 + 1\n"})
-
-
-def test_a_row_changes_the_right_version_above_it():
-    text = "=== x ===\nwrong (a): One.\n- 1 +\n\nright: Two.\nf = 2\nwrong (a, b): Three.\n- 2\n+ 3\n"
-    assert [(idea.code, idea.deserves) for idea in parse(text, Path("ideas.txt"), {"x": "f = 1 + 1\n"})] == [
-        ("f =  1\n", ("a",)),
-        ("f = 2\n", ()),
-        ("f = 3\n", ("a", "b")),
-    ]

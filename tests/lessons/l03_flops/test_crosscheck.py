@@ -103,18 +103,6 @@ def test_missing_package_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> No
     assert check["ptflops aten"].macs == 12
 
 
-def test_words_and_tables() -> None:
-    check = cross_check(models.unet(), torch.zeros(1, 3, 32, 32))
-    assert "output positions" in str(check) and "<table>" in check._repr_html_()
-    assert check.rows()[0]["tool"] == "course.flops" and len(check.rows()) == 5
-    set_language("zh")
-    assert "转置卷积" in str(check) and "一位不差" in str(check)
-    with pytest.raises(KeyError, match="no tool"):
-        check["fvcore"]
-    with pytest.raises(CountError, match=r"nn\.Module"):
-        cross_check(torch.relu, torch.zeros(1))
-
-
 class Sleeper(nn.Module):
     """Fast the first three times, for our own count and the real run; then it hangs."""
 

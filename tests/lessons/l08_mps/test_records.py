@@ -6,9 +6,8 @@ import pytest
 import torch
 
 from course.experiment import base
-from course.experiment.new_process import ProbeError, answer_of
 from course.lessons.l08_mps import probes as apple_probes
-from tests.lessons.live import check_picture, check_sentence, measured, record_of
+from tests.lessons.live import measured
 
 NO_MPS = not torch.backends.mps.is_built()
 
@@ -47,28 +46,3 @@ def test_what_float32_loses_is_cured():
 
 
 # --- the Mac's experiments, on invented rows -----------------------------------------------------------------
-
-
-def test_fallback_outcomes_are_shown_by_moment():
-    rows = [
-        {"moment": moment, "op": op, "outcome": outcome}
-        for moment, outcomes in (
-            ("never", ("native", "NotImplementedError")),
-            ("before import", ("native", "on CPU")),
-            ("after import", ("native", "NotImplementedError")),
-        )
-        for op, outcome in zip("ab", outcomes, strict=True)
-    ]
-    record = record_of("08-fallback-mps", rows)
-    raised = "NotImplementedError"
-    assert check_picture(record).lines[1:] == [
-        ["a", "on the GPU", "on the GPU", "on the GPU"],
-        ["b", raised, "on the CPU", raised],
-    ]
-    assert "only if set before" in check_sentence(record)
-
-
-def test_a_probe_that_breaks_says_so_in_a_sentence():
-    with pytest.raises(ProbeError, match="ZeroDivisionError"):
-        answer_of("1 / 0")
-    assert answer_of("import os\nanswer(os.environ.get('COURSE_X'))", variables={"COURSE_X": "y"})[0] == "y"

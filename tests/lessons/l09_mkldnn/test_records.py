@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from course.experiment.rows import kind_of
-from tests.lessons.l09_mkldnn.rows import SPAN, ratio, steps
+from tests.lessons.l09_mkldnn.rows import steps
 from tests.lessons.live import check_shown, record_of
-
-
-@pytest.mark.parametrize("kind", SPAN)
-def test_two_percent_to_either_side_is_the_same(kind):
-    assert kind_of(ratio(kind)) == kind
 
 
 @pytest.mark.parametrize(("value", "said"), [(1.5, "slow down both"), (300.0, "wait for a core")])

@@ -49,10 +49,6 @@ def test_each_outcome_has_its_sentence_and_its_picture(rows, outcome, calls):
     assert ("No working C++ compiler" in str(block(record, base.get(NAME)))) == (rows is REFUSED)
 
 
-def test_a_run_cut_short_claims_nothing():
-    assert base.get(NAME).reading(record_of(NAME, compiling()[:2])).outcome is None
-
-
 def test_the_job_as_written_gives_the_row_that_is_shown():
     assert [set(row) for row in job(False, 0.1)] == [set(compiling()[0]) - {"state"}]
 

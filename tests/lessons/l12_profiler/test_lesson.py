@@ -28,16 +28,6 @@ def test_the_planted_line_stands_in_the_trace(case):
     assert any(case.planted in line["code"] for line in found.by_line())
 
 
-def test_photos_are_float64_only_where_that_is_the_mistake():
-    photos = torch.zeros(1, 3, 4, 4, dtype=torch.uint8)
-    types = {}
-    for name in ("slow", "mended"):
-        call = getattr(cases, f"photos_{name}")
-        types[name] = {row["name"] for row in trace_of(lambda call=call: call(photos), calls=1).rows()}
-    assert cases.photos_slow(photos).dtype == torch.float32
-    assert "aten::from_numpy" in types["slow"] or len(types["slow"]) > 3
-
-
 def test_scores_run_several_operations_for_each_row():
     def counted(rows, call):
         table = torch.randn(rows, 4)

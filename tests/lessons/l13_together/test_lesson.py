@@ -8,17 +8,14 @@ from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from course import flags
-from course.core.i18n import pick
 from course.core.machine import can
 from course.exercises.exercise import all_exercises
 from course.exercises.slips import arguments
-from course.experiment import base
 from course.experiment.new_process import answer_of
 from course.lessons.l13_together.experiments import _cases
 from course.lessons.l13_together.experiments_together import PROBES
 from course.models.attention import flash_math, kernel_of, peak_mib, refusal
-from tests.lessons.l13_together import rows
-from tests.lessons.live import measured, record_of
+from tests.lessons.live import measured
 
 pytestmark = pytest.mark.slow
 
@@ -119,11 +116,6 @@ def test_a_thread_shares_the_switches_and_has_its_own_grad_mode_and_autocast():
 
 
 # --- what decides nothing ----------------------------------------------------------------------------------
-
-
-def test_a_control_that_compiled_again_is_said():
-    found = record_of("13-recompiles", [{**row, "again": 1} for row in rows.compiled(0, 1)])
-    assert "proves nothing" in pick(base.get("13-recompiles").headline(found), "en")
 
 
 # --- the tasks --------------------------------------------------------------------------------------------

@@ -15,8 +15,6 @@ from course.experiment import base
 from course.lessons.l14_export import experiments, ways_out
 from course.lessons.l14_export.experiments import AROUND, MODEL
 from course.verbs import state
-from tests.lessons.l14_export.rows import sent
-from tests.lessons.live import check_picture, record_of
 
 pytestmark = pytest.mark.slow
 
@@ -103,12 +101,6 @@ def test_missing_packages_get_a_sentence_and_a_command_that_moves_nothing(monkey
     said = capsys.readouterr().out
     assert "%pip install" in said and " ".join(ONNX) in said and f"numpy=={numpy.__version__}" in said
     assert "Traceback" not in said and "What others" not in said and "别人公布" not in said
-
-
-def test_the_gap_between_rounding_and_the_smallest_fault_is_written_as_a_count():
-    """2 703 times as much, not 3e+03."""
-    picture = check_picture(record_of("14-tolerance", sent(2.703e-3)))
-    assert "2,700×" in picture.alt
 
 
 class Attends(torch.nn.Module):

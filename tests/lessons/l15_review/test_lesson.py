@@ -11,17 +11,13 @@ from course.core.i18n import LANGUAGES, set_language
 from course.experiment import base
 from course.flags import SWITCHES
 from course.lessons.l15_review import experiments
-from course.lessons.l15_review.exercises import ASKED, SCRIPTS, homes
+from course.lessons.l15_review.exercises import ASKED, homes
 from tests.lessons.l15_review.rows import flips
 from tests.lessons.live import record_of
 
 
 def test_every_name_asked_stands_where_the_solution_says():
     assert {name: home in homes(name) for name, home in ASKED.items()} == dict.fromkeys(ASKED, True)
-
-
-def test_scripts_ask_every_combination_once():
-    assert len({tuple(script.values()) for script in SCRIPTS}) == len(SCRIPTS) == 24
 
 
 def test_flipping_tries_each_switch_alone_and_puts_everything_back():

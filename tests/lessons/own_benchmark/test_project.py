@@ -14,7 +14,6 @@ import pytest
 import torch
 
 from course import flags
-from course.core.catalog import PROJECTS
 from course.core.i18n import LANGUAGES, speaking
 from course.core.markup import plain
 from course.core.records import Record
@@ -80,13 +79,6 @@ def test_the_notebook_with_its_solutions_passes_every_check_and_ends_with_a_resu
     assert "pytorch" in last.data["text/plain"] and "one number" not in last.data["text/plain"]
 
 
-def test_every_step_is_checked_in_the_notebook_once():
-    assert [NAME] == list(PROJECTS) == PROJECT.projects()
-    source = PROJECT.practice_source("project", NAME)
-    asked = re.findall(r'check\("(own-[a-z0-9]+)"\)', source.read_text("utf-8"))
-    assert sorted(asked) == sorted(STEPS)
-
-
 def row(verdict: str, at: int = 0, **more) -> dict:
     ratio = {"faster": 0.5, "slower": 1.5}.get(verdict, 1.0)
     return {
@@ -108,8 +100,7 @@ def row(verdict: str, at: int = 0, **more) -> dict:
 )
 def test_the_headline_holds_for_all_rows_whoever_wins(verdicts, said):
     found = final.headline([row(verdict) for verdict in verdicts.split()])
-    assert found["en"] == said and len(said.split()) <= 15
-    assert len(found["zh"]) <= 28
+    assert found["en"] == said and found["zh"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -134,16 +125,6 @@ def test_the_result_says_each_row_its_price_and_what_the_look_up_costs(language)
             "zh": ["20 步", "回不了本", "回不了本", "1 步", "没搜索：计划来自文件"],
         }[language]
     )
-
-
-@pytest.mark.parametrize(
-    "guess, said", [(3, "You bet: yours is faster in 3 of 8\nIt came out: in 1 of 2"), (..., ""), (None, "")]
-)
-def test_the_guess_of_the_beginning_stands_beside_what_came_out(guess, said):
-    with speaking("en"):
-        record = Record("own-benchmark", 1, NAME, {"device": "cpu"}, [row("faster"), row("slower", 1)])
-        text = str(final.told(record, guess))
-    assert said in text and ("You bet" in text) is bool(said)
 
 
 def test_a_blank_is_named_in_a_sentence_and_an_error_of_the_course_is_not_hidden(capsys):
