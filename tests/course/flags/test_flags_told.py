@@ -28,12 +28,10 @@ def test_leaks_are_told_in_both_languages_and_taken_back():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("asked", "told"), [("leak", ["cudnn.deterministic"]), ("restored", []), ("typos", []), ("watch", False)]
-)
-def test_in_a_new_process_defaults_count_and_there_is_nothing_to_tell(newborn, asked, told):
+def test_in_a_new_process_defaults_count_and_there_is_nothing_to_tell(newborn):
     """Without a remembered start and outside a notebook."""
-    assert newborn[asked] == told
+    assert newborn["leak"] == ["cudnn.deterministic"] and newborn["restored"] == [] == newborn["typos"]
+    assert newborn["watch"] is False
     assert {"cudnn.allow_tf32", "cuda.matmul.allow_tf32"} & set(newborn["unreadable leaks"])
 
 
@@ -81,21 +79,24 @@ def test_a_switch_that_torch_reads_from_its_stand_in_is_no_typo(name, other):
         setattr(torch.backends.opt_einsum, name, before)
 
 
-def test_an_overwritten_query_is_found(monkeypatch):
-    monkeypatch.setattr(torch.backends.mps, "is_available", False)
-    (found,) = flags.typos()
-    assert found.overwritten and "Restart the kernel" in str(found)
-    assert flags.read()["mps.is_available"] is False
-
-
-def test_an_overwritten_function_of_a_stand_in_comes_back_with_del():
-    torch.backends.cudnn.is_available = True
+@pytest.mark.parametrize(
+    ("module", "name", "said"),
+    [
+        ("mps", "is_available", "Restart the kernel"),
+        ("cudnn", "is_available", "del torch.backends.cudnn.is_available"),
+        ("cuda", "enable_flash_sdp", "Then call it: `torch.backends.cuda.enable_flash_sdp(...)`"),
+    ],
+)
+def test_an_overwritten_function_is_found_with_the_way_back(module, name, said):
+    owner = getattr(torch.backends, module)
+    own = vars(owner).get(name)
+    setattr(owner, name, False)
     try:
         (found,) = flags.typos()
-        assert found.overwritten and "del torch.backends.cudnn.is_available" in str(found)
+        assert found.overwritten and said in str(found) and flags.read()["mps.is_available"] is False
     finally:
-        del torch.backends.cudnn.is_available
-    assert callable(torch.backends.cudnn.is_available)
+        setattr(owner, name, own) if own else delattr(owner, name)
+    assert callable(getattr(owner, name)) and flags.typos() == []
 
 
 # --- the flags() trap -------------------------------------------------------------------------------------
@@ -188,16 +189,3 @@ def test_the_map_shows_every_row_once_and_marks_the_changed_one_in_words():
     shown = [line for table in found.picture.tables() for line in table.lines[1:]]
     assert len(shown) == sum(row["kind"] != "tool" for row in flags.map_rows())
     assert [line for line in shown if "◆" in line[1]] == [("benchmark", "◆ True", "False")]
-
-
-def test_a_switch_that_is_a_function_and_was_assigned_to_is_named(monkeypatch):
-    import torch
-
-    from course.flags import typos
-
-    monkeypatch.setattr(torch.backends.cuda, "enable_flash_sdp", False)
-    monkeypatch.setattr(torch.backends.mha, "set_fastpath_enabled", False)
-    found = {one.name: str(one) for one in typos()}
-    assert {"cuda.enable_flash_sdp", "mha.set_fastpath_enabled"} <= set(found)
-    said = found["cuda.enable_flash_sdp"]
-    assert "has overwritten a function" in said and "Then call it: `torch.backends.cuda.enable_flash_sdp(...)`" in said

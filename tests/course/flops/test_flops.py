@@ -93,7 +93,7 @@ def test_tensor_subclass_is_counted_through_its_own_operators() -> None:
 def test_methods_closures_and_keywords() -> None:
     layer = nn.Linear(4, 4)
     assert count(layer.forward, torch.zeros(1, 4)).macs == 16
-    assert count(lambda x, scale: layer(x) * scale, torch.zeros(1, 4), scale=2.0).params == 20
+    assert count(lambda x, model: layer(x) * model, torch.zeros(1, 4), model=2.0).params == 20
     assert count(nn.DataParallel(layer), torch.zeros(1, 4)).macs == 16
 
 

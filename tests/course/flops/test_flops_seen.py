@@ -113,10 +113,6 @@ def test_a_parameter_keeps_its_attributes_and_a_tensor_its_class() -> None:
     assert count(lambda x: x @ x if isinstance(x, Image) else x, X.as_subclass(Image)).macs == 64
 
 
-def test_a_keyword_of_the_forward_may_be_called_model() -> None:
-    assert count(lambda x, model=1.0: x @ x * model, X, model=2.0).macs == 64
-
-
 class Tied(nn.Module):
     """Writes 2 to a pair and runs its layer as often as the twin of the pair says, which looks at the same memory."""
 

@@ -12,8 +12,6 @@ import torch
 from course.core.i18n import speaking
 from course.timing import TimingError, compare, leftovers, measure
 
-PATH = "torch.use_deterministic_algorithms"
-
 
 @pytest.fixture(autouse=True)
 def as_before():
