@@ -1,4 +1,4 @@
-"""What people type finds its knowledge card, in either language, whatever the language in use."""
+"""What people type and ask finds what answers it, or they hear that it is not here."""
 
 from __future__ import annotations
 
