@@ -101,8 +101,6 @@ def test_the_number_of_threads_of_16_is_said_first_or_before_the_start(line, mon
     assert run(THREADS.format(line=line)) == ([2, 2] if "os.environ" in line else [1, 1])
 
 
-# --- lesson 07: nothing that reads the precision later stops ------------------------------------------------
-
 PRODUCTS = 'torch.set_float32_matmul_precision("{}")'
 CONVOLUTIONS = "torch.backends.cudnn.allow_tf32 = {}"
 RECIPES = {

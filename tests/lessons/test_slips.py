@@ -189,9 +189,6 @@ def test_an_example_and_a_choice_of_words():
     assert words(lambda: "no").state == "not marked" and '"yes" or "no"' in words(lambda: 3).messages[0]["en"]
 
 
-# --- what checks in Python tell -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("lesson", BY_ID)
 def test_what_a_check_tells_has_words_and_no_words_are_told_by_none(lesson):
     """Each code beside `Told` has a sentence, each sentence a code and the values that it names in the checks."""

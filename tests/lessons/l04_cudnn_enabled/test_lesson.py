@@ -12,11 +12,6 @@ from course import flags
 from course.lessons.l04_cudnn_enabled import probes as enabled_probes
 from tests.conftest import ROOT
 
-# --- questions --------------------------------------------------------------------------------------------
-
-
-# --- probes -----------------------------------------------------------------------------------------------
-
 
 def test_the_dispatcher_is_asked_about_every_case_and_cudnn_says_nothing_on_a_cpu():
     for case in enabled_probes.CONVOLUTIONS:

@@ -1,4 +1,4 @@
-"""Records of lesson 04: each outcome of a bet is met once, on invented rows, and every record is told and drawn."""
+"""Records of lesson 04: slight differences, operations that failed, precision apart from the library."""
 
 from __future__ import annotations
 
@@ -29,11 +29,6 @@ def test_a_slight_difference_is_none(low, high, said):
     assert kind_of({"low": low, "high": high}, experiments.SLIGHT) == said
 
 
-def picture(name, rows):
-    """The words of the picture."""
-    return check_picture(record_of(name, rows)).alt
-
-
 def test_an_operation_that_failed_is_a_row_and_takes_no_other_along(monkeypatch):
     def broken(device):
         raise RuntimeError("made up\nsecond line")
@@ -43,15 +38,15 @@ def test_an_operation_that_failed_is_a_row_and_takes_no_other_along(monkeypatch)
     monkeypatch.setattr(experiments_cuda, "WITHOUT_CUDNN", ("ctc_loss", "Linear", "MaxPool2d"))
     monkeypatch.setattr(experiments_cuda, "IN_TF32", ())
     monkeypatch.setitem(probes.OPERATIONS, "ctc_loss", lambda device: lambda: broken(device))
-    for name in ("04-ops-cuda",):
-        rows = list(base.get(name).function(base.Budget(600), larger=1))
-        assert {row["error"] for row in rows if row["operation"] == "ctc_loss"} == {"made up"}
-        assert {"Linear", "MaxPool2d"} <= {row["operation"] for row in rows if not row["error"]}
-        assert "made up" in str(block(record_of(name, rows), base.get(name)))
+    experiment = base.get("04-ops-cuda")
+    rows = list(experiment.function(base.Budget(600), larger=1))
+    assert {row["error"] for row in rows if row["operation"] == "ctc_loss"} == {"made up"}
+    assert {"Linear", "MaxPool2d"} <= {row["operation"] for row in rows if not row["error"]}
+    assert "made up" in str(block(record_of("04-ops-cuda", rows), experiment))
 
 
 def test_the_price_list_keeps_precision_apart_from_the_library():
     """cuDNN in TF32 against products in float32 would compare two precisions; that race has a row of its own."""
     rows = gpu_races(Conv2d="same", Linear="same", MaxPool2d="same")
-    assert "Conv2d (with TF32)" in picture("04-ops-cuda", rows)
-    assert "TF32" not in picture("04-ops-cuda", rows[:-1])
+    assert "Conv2d (with TF32)" in check_picture(record_of("04-ops-cuda", rows)).alt
+    assert "TF32" not in check_picture(record_of("04-ops-cuda", rows[:-1])).alt

@@ -10,9 +10,6 @@ from course.lessons.l06_cudnn_deterministic import filters as toy_filter
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
 from course.models import toy_search
 
-# --- questions --------------------------------------------------------------------------------------------
-
-
 # --- the toys ---------------------------------------------------------------------------------------------
 
 

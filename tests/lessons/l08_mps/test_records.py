@@ -12,9 +12,6 @@ from tests.lessons.live import measured
 NO_MPS = not torch.backends.mps.is_built()
 
 
-# --- live -------------------------------------------------------------------------------------------------
-
-
 def test_assignments_are_accepted_and_change_the_answer_at_most():
     record = measured("08-assignments", 60)
     ours = [row for row in record.rows if row["code"].startswith("mps.")]
@@ -43,6 +40,3 @@ def test_what_float32_loses_is_cured():
     assert [rows["count"][c] for c in ("float64", "float32", "cured")] == ["10.0", "0.0", "10.0"]
     assert [rows["elapsed"][c] for c in ("float64", "float32", "cured")] == ["30.0", "0.0", "30.0"]
     assert rows["log_det"]["float32"] == "-inf" and abs(float(rows["log_det"]["cured"]) + 200) < 1e-3
-
-
-# --- the Mac's experiments, on invented rows -----------------------------------------------------------------

@@ -62,17 +62,11 @@ def test_the_taught_rule_is_the_dispatchers(call, taught):
     assert (named == "Mkldnn") == taught
 
 
-# --- experiments ------------------------------------------------------------------------------------------
-
-
 @ONEDNN
-@pytest.mark.parametrize(("name", "key"), [("09-bf16", "implementation")])
-def test_a_rung_answers_from_a_new_process(name, key):
-    record = measured(name, 0.001)  # the first rung only
-    assert len(record.rows) == 1 and record.rows[0]["ratio"] > 0 and key in record.rows[0]
+def test_a_rung_answers_from_a_new_process():
+    record = measured("09-bf16", 0.001)  # the first rung only
+    assert len(record.rows) == 1 and record.rows[0]["ratio"] > 0 and "implementation" in record.rows[0]
     assert not record.complete
-    if key == "isa" and platform.machine() in X86:
-        assert "SSE4.1" in record.rows[0]["isa"], "the variable reached oneDNN"
     check_shown(record)
 
 

@@ -73,9 +73,6 @@ def recorded(case: cases.Case) -> Table:
     return Table(plan, {row["config"]: tuning_outcome.outcome_of(row) for row in load(newest).rows})
 
 
-# --- ways to play ---------------------------------------------------------------------------------------------------
-
-
 def usual_advice(night: Night) -> score.Score:
     """Hands in what is usually advised, certain that it is right; where that is what runs today, leaves it."""
     if night.plan.advice == night.plan.today:

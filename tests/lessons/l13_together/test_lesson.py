@@ -115,9 +115,6 @@ def test_a_thread_shares_the_switches_and_has_its_own_grad_mode_and_autocast():
         assert row["fork"] in ("", row["main"]) and row["spawn"] == row["default"]
 
 
-# --- what decides nothing ----------------------------------------------------------------------------------
-
-
 # --- the tasks --------------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Lesson 16: headlines for every outcome, and what its probes find here: bits, counts, errors. No speed is asserted."""
+"""Lesson 16: what its probes find here: bits, counts, errors. No speed is asserted."""
 
 from __future__ import annotations
 
