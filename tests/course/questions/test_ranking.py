@@ -1,4 +1,4 @@
-"""A question in a person's own words: rare words decide, words of any question do not, and words that mean the same are one."""
+"""A question in a person's own words."""
 
 from __future__ import annotations
 

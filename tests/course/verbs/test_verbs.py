@@ -50,7 +50,6 @@ def fresh_kernel(monkeypatch):
         (lambda: course.explain(), "explain(item_id)"),
         (lambda: course.answer("05-revisit", option="a"), "answer(item_id, *options, confidence=None, because='')"),
         (lambda: course.checkpoint("00_start"), "00_start"),
-        (lambda: course.answer("05-revisit", "z"), "option z"),
         (lambda: course.language("fr"), '"en" and "zh"'),
         (lambda: course.solution(EXERCISE.id), "opens after an attempt of your own"),
         (lambda: course.hint("05-t-run"), "no hints: it counts"),
