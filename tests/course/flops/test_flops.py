@@ -120,3 +120,10 @@ def test_a_shared_module_counts_each_call() -> None:
 def test_autocast() -> None:
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert count(nn.Linear(8, 4), torch.randn(4, 8)).macs == 128
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_fused_torchscript_is_flagged() -> None:
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU()).eval()
+    fused = torch.jit.optimize_for_inference(torch.jit.script(net))
+    assert not count(fused, torch.zeros(1, 3, 8, 8)).exact
