@@ -129,7 +129,7 @@ def test_a_toy_used_wrongly_answers_in_the_learners_language():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [["course.cards", "merge", "no-such.json"], ["grader", "--help"]])
+@pytest.mark.parametrize("words", [["course.cards", "anki", "--to", "/no/such/deck.txt"], ["grader", "--help"]])
 def test_a_command_speaks_the_language_chosen_last(words, tmp_path):
     (tmp_path / "language").write_text("zh\n", "ascii")
     kept = {key: value for key, value in os.environ.items() if key not in ("COURSE_LANGUAGE", "LC_ALL")}

@@ -279,7 +279,12 @@ def test_a_roster_goes_into_the_gradebook_and_who_hands_in_nothing_is_named(whol
     assert main(["roster", str(table), "--dir", str(root)]) == 0
     assert students() == {**before, **new}, "another roster, the same people"
     (tmp_path / "in").mkdir()
-    named = {"cells": [], "metadata": {"course": {"lesson": LESSON}}, "nbformat": 4, "nbformat_minor": 5}
+    named = {
+        "cells": [],
+        "metadata": {"course": {"lesson": LESSON, "kind": "checkpoint"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
     (tmp_path / "in" / f"kay-on-github-{LESSON}.ipynb").write_text(json.dumps(named))
     assert main(["import", str(tmp_path / "in"), "--dir", str(root)]) == 0, "a line of a name outlives another roster"
     assert "handed in nothing: 1 (lou)" in capsys.readouterr().out
