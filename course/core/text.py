@@ -33,9 +33,8 @@ class _Page(HTMLParser):
         super().__init__()
         self.lines: list[str] = []
         self.line, self.depth, self.code, self.hidden = "", 0, False, ""
-        self.lists: list[
-            int
-        ] = []  # of each open list the number of its last point; -1 where points have a sign, -2 where none
+        self.lists: list[int] = []
+        """Of each open list the number of its last point; -1 where points have a sign, -2 where they have none."""
         self.verbatim, self.address = False, ""
         self.table: list[list[str]] | None = None
 

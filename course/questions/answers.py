@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from course.core.i18n import LANGUAGES, Text, pick
 from course.core.suggest import nearest
@@ -35,9 +35,7 @@ def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3, eno
     """The answers of these kinds that are nearest to the words, the best first; empty where none says enough of them."""
     every, asked = _every(), {row.name for row in named(words)}
     asked |= {term.id for name in re.findall(r"\w+_\w+", words) if (term := glossary.find(name, glossary.read()[0]))}
-    found = [
-        (hit.points, every[hit.key]) for hit in _ranking().hits(words) if hit.share >= enough and _shares(hit, words)
-    ]
+    found = [(hit.points, every[hit.key]) for hit in _hits(words) if hit.share >= enough and _shares(hit, words)]
     prose = is_prose(words)
     scored = [
         (points * COUNTS[type(one)] * nearness, one)
@@ -58,7 +56,7 @@ def is_sure(words: str, one: Answer) -> bool:
     said = "\n".join((*_front(one), *_body(one))).lower()
     if any(name not in said for name in re.findall(r"[a-z]\w*_\w+", words.lower())):
         return False
-    hits = (hit for hit in _ranking().hits(words) if _every()[hit.key] is one)
+    hits = (hit for hit in _hits(words) if _every()[hit.key] is one)
     return any(hit.most and hit.alike >= ALIKE or hit.alike >= ALIKE / 2 and hit.share >= NEARLY_ALL for hit in hits)
 
 
@@ -97,9 +95,9 @@ def _shares(hit: Hit, words: str) -> bool:
 
 def _elsewhere(one: Answer, words: str) -> bool:
     """Whether an answer is about a device alone that the words do not name, or about a GPU while they speak of a CPU."""
-    if isinstance(one, Knowledge) and _CPU.search(words) and not _GPU.search(words):
-        asks = pick(one.asks, "en")
-        return bool(_GPU.search(asks)) and not _CPU.search(asks)
+    asks = pick(one.asks, "en") if isinstance(one, Knowledge) else ""
+    if _CPU.search(words) and not _GPU.search(words) and _GPU.search(asks) and not _CPU.search(asks):
+        return True
     name = one.group if isinstance(one, Message) else one.name if isinstance(one, Switch) else one.id
     device = re.split("[.-]", name)[0]
     return device in _DEVICES and " " in words.strip() and not _DEVICES[device].search(words)
@@ -130,6 +128,12 @@ def _every() -> dict[tuple[type, str], Answer]:
 def _ranking() -> Ranking[tuple[type, str]]:
     """Both languages stand in one index: a question may be asked in either, whatever the language in use."""
     return Ranking({key: (list(filter(None, _front(one))), " ".join(_body(one))) for key, one in _every().items()})
+
+
+@lru_cache(maxsize=1)
+def _hits(words: str) -> list[Hit[tuple[type, str]]]:
+    """The texts that say a word of a question, the best first: asked twice for each question."""
+    return _ranking().hits(words)
 
 
 def in_both(*texts: Text) -> Iterator[str]:
