@@ -40,6 +40,26 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+@pytest.mark.parametrize("dark", [0, 1], ids=["light", "dark"])
+def test_every_pair_of_colours_can_be_read(dark):
+    found = {name: pair[dark] for name, pair in COLOURS.items()}
+    texts = [
+        ("fg", "paper page fill wash goodbg badbg partbg betwash"),
+        ("soft", "paper page fill"),
+        ("out", "paper page fill wash"),
+        ("bet", "paper wash betwash"),
+        ("onout", "out hover"),
+        ("good", "paper goodbg"),
+        ("bad", "paper badbg"),
+        ("part", "paper partbg"),
+        ("paper", "good bad"),
+    ]
+    for text, surfaces in texts:
+        for surface in surfaces.split():
+            assert contrast(found[text], found[surface]) >= 4.5, (text, surface)
+    assert contrast(found["edge"], found["paper"]) >= 3  # edges of controls
+
+
 def test_the_look_follows_the_place(page):
     for html, body, system, dark in PLACES:
         page.emulate_media(color_scheme=system)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import sys
 import threading
@@ -222,6 +223,29 @@ def test_what_cannot_be_copied_is_said_and_results_with_gradients_are_no_hindran
 
 
 # ---- out of the ordinary, and placed
+
+
+@dataclasses.dataclass
+class Answer:
+    loss: torch.Tensor
+    rows: torch.Tensor
+
+
+class Telling(nn.Module):
+    def __init__(self, form):
+        super().__init__()
+        self.net, self.form = nn.Linear(4, 4), form
+
+    def forward(self, x):
+        rows = self.net(x)
+        return self.form(rows.square().mean(), rows)
+
+
+def test_a_dataclass_as_output_has_bytes_and_a_backward():
+    as_object, as_tuple = (
+        placed(Telling(form), torch.randn(2, 4), training=True).whole for form in (Answer, lambda *both: both)
+    )
+    assert as_object.moved == as_tuple.moved and as_object.shape == as_tuple.shape
 
 
 class Cache:

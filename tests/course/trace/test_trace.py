@@ -181,3 +181,10 @@ def test_a_call_on_the_cpu_is_profiled_there_also_on_a_machine_with_a_gpu(monkey
     trace_of(lambda: x @ x, calls=1)
     assert set(asked) == {False}
     assert profiled.runs_on_cuda(lambda: torch.ones(2, device="meta")) is False
+
+
+def test_gradients_switches_and_threads_stay_as_they_were():
+    weight, threads = torch.randn(3, requires_grad=True), torch.get_num_threads()
+    trace_of(lambda: weight * 2, calls=1)
+    assert weight.grad is None and torch.is_grad_enabled() and torch.get_num_threads() == threads
+    assert not torch.autograd._profiler_enabled()
