@@ -49,15 +49,20 @@ def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3, eno
 
 def is_sure(words: str, one: Answer) -> bool:
     """Whether this answer is more than the nearest of all: it is about a switch that the words name; or it has every name with an
-    underscore, and one of its phrases is like the words, or it says nearly all of them.
+    underscore, and one of its phrases is like the words, or it says nearly all of them, as a message without such a name must.
     """
     if not isinstance(one, Message) and _about(one) & {row.name for row in named(words)} or not words.split()[1:]:
         return True
     said = "\n".join((*_front(one), *_body(one))).lower()
-    if any(name not in said for name in re.findall(r"[a-z]\w*_\w+", words.lower())):
+    names = re.findall(r"[a-z]\w*_\w+", words.lower())
+    if any(name not in said for name in names):
         return False
+    whole = isinstance(one, Message) and not names
     hits = (hit for hit in _hits(words) if _every()[hit.key] is one)
-    return any(hit.most and hit.alike >= ALIKE or hit.alike >= ALIKE / 2 and hit.share >= NEARLY_ALL for hit in hits)
+    return any(
+        hit.share >= NEARLY_ALL and hit.alike >= ALIKE / 2 or hit.most and hit.alike >= ALIKE and not whole
+        for hit in hits
+    )
 
 
 def _nearness(asked: set[str], one: Answer, words: str) -> float:

@@ -58,6 +58,8 @@ _WORDS = 5
 """Words that a pasted text must share with a message, where it holds no piece of it: fewer are those of any question."""
 _ENOUGH = 0.6
 """The part of the words, or of the letters in one piece, from which a message is worth offering."""
+_NEARLY_WHOLE = 0.8
+"""The part of a message that a longer text must hold in one piece: "does not support" alone is any message's."""
 
 
 @dataclass(frozen=True)
@@ -255,5 +257,7 @@ def _likeness(given: str, words: set[str], said: str) -> float:
         len(given) >= len(wanted) or len(words) >= _WORDS - 1 and _fit(words, said) or given in wanted
     )
     of_piece = piece / min(len(wanted), len(given)) if known else 0.0
+    if len(given) >= len(wanted) and of_piece < _NEARLY_WHOLE:
+        of_piece = 0.0
     shared = words & _words(said)
     return max(of_piece, len(shared) / len(words) if len(shared) >= _WORDS else 0.0)
