@@ -30,8 +30,8 @@ from tqdm import tqdm
 
 from benchmarks import grading_course as courses
 from benchmarks.running import heading, markdown, options, publish
-from grader.autograde.run import How, autograde
 from grader.course import Course, done
+from grader.marking.autograde import How, autograde
 
 WORK_S = (0.0, 0.5)
 ROUNDS = 5

@@ -7,14 +7,13 @@ import shutil
 from pathlib import Path
 
 import nbformat
-from grader.cli.made_up.handin import work, write_code
-from grader.cli.made_up.students import Student, answers
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
+from grader.cli.made_up import Student, answers, work, write_code
 from grader.course import Course, done, init
 from grader.handin.answers import keyed_items
 from grader.marking.step import grade_id
@@ -22,7 +21,7 @@ from grader.project import Project
 from grader.project.build import answer_id, assignment_notebook
 from grader.project.publish import text_of
 from grader.project.task import tasks
-from grader.reporting.summary import release
+from grader.release.run import release
 
 LESSON = "01_map"
 NOTEBOOK = f"{LESSON}_checkpoint"

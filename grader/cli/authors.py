@@ -78,7 +78,7 @@ def run_new_checkpoint(arguments: argparse.Namespace) -> int:
 
 def run_book(arguments: argparse.Namespace) -> int:
     """Print where the site stands and how large it is."""
-    from grader.authoring.book import site
+    from grader.book import site
 
     project = Project()
     made = site.build(project, arguments.to.resolve(), arguments.lesson or project.lessons())
@@ -90,7 +90,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     """1 if a student did not get what was deserved; the last line says which."""
     if not 1 <= arguments.students <= 30:
         raise ProjectError(f"--students {arguments.students}: 1 to 30")
-    from grader.autograde import pool
+    from grader.marking import pool
 
     pool.prepare(pool.cores(), sandbox=True)
     from grader.cli.made_up import class_of, demo

@@ -12,7 +12,7 @@ from grader.project import HERE, LANGUAGES, ProjectError
 
 def _opened(arguments: argparse.Namespace) -> Course:
     """The course directory. Raises ProjectError where one of the checkpoints is not released there."""
-    from grader.gradebook.marks import require
+    from grader.course.marks import require
 
     course, lessons = Course(arguments.dir), arguments.lesson or []
     require(course, *([lessons] if isinstance(lessons, str) else lessons))
@@ -27,7 +27,7 @@ def run_init(arguments: argparse.Namespace) -> int:
 
 def run_roster(arguments: argparse.Namespace) -> int:
     """1 if somebody of the roster has no id that can be used. Gives extensions after that."""
-    from grader.gradebook.late import extend
+    from grader.course.late import extend
     from grader.handin.roster import take
 
     course, left = Course(arguments.dir), False
@@ -97,12 +97,12 @@ def run_import(arguments: argparse.Namespace) -> int:
 
 def run_autograde(arguments: argparse.Namespace) -> int:
     """1 if a submission was left without a grade."""
-    from grader.autograde import pool
+    from grader.marking import pool
 
     jobs, sandbox = arguments.jobs or pool.cores(), not arguments.no_sandbox
     if arguments.cluster is None:
         pool.prepare(jobs, sandbox)
-    from grader.autograde.run import How, autograde
+    from grader.marking.autograde import How, autograde
     from grader.reporting.summary import stale, strays, summary
 
     course, lost = _opened(arguments), False
@@ -129,7 +129,7 @@ def run_feedback(arguments: argparse.Namespace) -> int:
 
 def _too_early(course: Course, lesson: str) -> bool:
     """Whether a due date is still open, or there is none. Says so, and what to do."""
-    from grader.gradebook.late import open_until
+    from grader.course.late import open_until
     from grader.project.dates import shown
 
     last = open_until(course, lesson)
@@ -161,7 +161,7 @@ def run_give_back(arguments: argparse.Namespace) -> int:
 
 def run_export(arguments: argparse.Namespace) -> int:
     """1 if somebody with a grade is not in the platform's file."""
-    from grader.gradebook.marks import released
+    from grader.course.marks import released
     from grader.reporting.export import export
     from grader.reporting.summary import ungraded
 

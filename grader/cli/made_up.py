@@ -24,13 +24,13 @@ from course.core.units import format_points
 from course.learning.marking import Response
 from course.learning.sheet import AnswerSheet
 from course.questions.items import Item
-from grader.autograde.pool import cores
-from grader.autograde.run import How, autograde
 from grader.course import Course, init
-from grader.gradebook.marks import cell_marks
+from grader.course.marks import cell_marks
 from grader.handin.answers import keyed_items
 from grader.handin.exchange import collect
 from grader.handin.papers import paper_of
+from grader.marking.autograde import How, autograde
+from grader.marking.pool import cores
 from grader.marking.step import grade_id
 from grader.project import Project, ProjectError, name_of, notebook_in
 from grader.project.build import answer_id

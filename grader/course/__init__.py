@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.nbgrader_config import FILE
+from grader.course.nbgrader_config import FILE
 from grader.project import HERE, Infrastructure, Project, ProjectError, name_of, notebook_in
 from grader.project.files import unlock
 from grader.project.groups import groups

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from grader.course import Course, command, released_text
-from grader.gradebook.marks import released, require
+from grader.course.marks import released, require
 from grader.handin.archive import Entry, opened
 from grader.handin.guard import guarded
 from grader.handin.handin import OURS, Files, digest, stored, unpacked

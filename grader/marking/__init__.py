@@ -1,5 +1,5 @@
-"""Marking one submission. ``whole.mark`` does all steps; the preprocessors do the same under stock nbgrader commands.
+"""Marking. ``autograde`` marks a class, ``whole.mark`` one submission; the preprocessors do the same under stock nbgrader commands.
 
-The steps in their order: ``harvest`` reads the answers, ``repair`` restores the graded cells, ``running`` runs the code and
+The steps in their order: ``restored_cells`` restores the graded cells, ``running`` runs the code and
 the probes in the sandbox, ``mark`` gives each graded cell its points, ``held`` holds marks back where somebody must look first.
 """

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from grader.project import HERE, Project
 
 PROGRAM = (
-    *("grader/marking", "grader/handin", "grader/project", "grader/course", "grader/gradebook", "grader/autograde"),
+    *("grader/marking", "grader/handin", "grader/project", "grader/course"),
     *("course/questions", "course/learning"),
 )
 LENGTH = 16  # hex digits

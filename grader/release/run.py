@@ -17,7 +17,7 @@ from course.questions.variants import is_template
 from grader.authoring.lint import lint
 from grader.authoring.scaffold import left_over
 from grader.course import Course, command, done
-from grader.gradebook import in_gradebook
+from grader.course.gradebook import in_gradebook
 from grader.handin.papers import has_papers, released_salt, salt
 from grader.marking.hidden_inputs import secret
 from grader.project import Project, ProjectError, checkpoint_items, notebook_in

@@ -11,8 +11,8 @@ from nbgrader.plugins import CsvExportPlugin
 from traitlets import Unicode
 
 from grader.course import Course
-from grader.gradebook import GradebookWriter
-from grader.gradebook.marks import Standing, released, standings
+from grader.course.gradebook import GradebookWriter
+from grader.course.marks import Standing, released, standings
 from grader.project.names import inert_row
 from grader.reporting.summary import stale
 
@@ -47,7 +47,7 @@ def export(
 
 
 class CourseExport(CsvExportPlugin):
-    """nbgrader's plugin, set by ``grader.nbgrader_config`` as ``c.ExportApp.plugin_class``."""
+    """nbgrader's plugin, set by ``grader.course.nbgrader_config`` as ``c.ExportApp.plugin_class``."""
 
     course_root = Unicode(".", help="the course directory").tag(config=True)
 

@@ -19,7 +19,7 @@ from course.core.markup import inline, plain
 from course.core.units import format_points
 from course.learning.marking import misconceptions_of
 from course.questions.items import Item
-from grader.gradebook.marks import CellMark, Standing, standings
+from grader.course.marks import CellMark, Standing, standings
 from grader.handin.answers import keyed_items, stored
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id

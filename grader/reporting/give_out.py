@@ -11,11 +11,11 @@ from pathlib import Path
 from tqdm import tqdm
 
 from grader.course import Course, command, why
-from grader.gradebook.marks import require
+from grader.course.marks import require
 from grader.handin.guard import guarded
 from grader.handin.importing import record
+from grader.marking.outcomes import state_of
 from grader.project import ProjectError, name_of
-from grader.reporting.summary import state_of
 
 Say = Callable[[str], None]
 

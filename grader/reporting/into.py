@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from grader.course import Course
-from grader.gradebook.marks import Totals, totals
+from grader.course.marks import Totals, totals
 from grader.handin.roster import Roster, Row, read_table, roster
 from grader.project import ProjectError
 

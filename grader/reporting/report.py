@@ -20,15 +20,15 @@ from course.learning.marking import trap_of
 from course.questions.items import Item, within
 from course.questions.variants import alternatives
 from grader.course import Course
-from grader.gradebook.marks import CellMark, cell_marks, require
+from grader.course.marks import CellMark, cell_marks, require
 from grader.handin.answers import every_item, keyed_items
 from grader.handin.guard import guarded
 from grader.handin.papers import paper_in
+from grader.marking.outcomes import graded_notebook
 from grader.marking.step import STATE, grade_id
 from grader.project.beliefs import known_beliefs, remedies
 from grader.project.task import Task, tasks
 from grader.project.template import render
-from grader.reporting.summary import graded_notebook
 from grader.reporting.words import words
 
 HERE = Path(__file__).parent

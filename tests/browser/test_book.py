@@ -10,7 +10,7 @@ import pytest
 from course.core.i18n import LANGUAGES, pick
 from course.core.markup import plain
 from course.questions.bank import load_bank
-from grader.authoring.book import front
+from grader.book import front
 from tests.browser.conftest import assert_open_to_all, languages, shoot
 from tests.conftest import ROOT
 
@@ -26,7 +26,7 @@ IN_ROW = ".book-card[data-item='{}']"
 
 def built(folder, lessons):
     """The site of these lessons; what was executed for it is kept between runs."""
-    from grader.authoring.book import site as book
+    from grader.book import site as book
     from grader.project import Project
 
     kept = ROOT / "build" / "book" / "executed"

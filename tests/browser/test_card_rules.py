@@ -16,7 +16,7 @@ from course.learning.marking import Response, mark, misconceptions_of
 from course.learning.reporting import report
 from course.learning.session import AnswerError
 from course.questions.bank import load_bank
-from grader.authoring.book import cards
+from grader.book import cards
 
 
 @pytest.fixture(scope="module")

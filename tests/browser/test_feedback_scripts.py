@@ -6,8 +6,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from grader.autograde.run import How, autograde
 from grader.course import Course, init
+from grader.marking.autograde import How, autograde
 from grader.release.run import release
 from grader.reporting.give_out import feedback
 from tests.support.grading_corpus.base import ANSWERS, Hostile, dumped, hand_in, sheet

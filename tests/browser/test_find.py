@@ -9,7 +9,7 @@ from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.markup import plain
 from course.flags import TABLE
 from course.questions import glossary, knowledge, messages
-from grader.authoring.book import find
+from grader.book import find
 from tests.conftest import ROOT
 
 

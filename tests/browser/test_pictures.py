@@ -15,9 +15,9 @@ import nbformat
 import pytest
 
 from course.core.i18n import LANGUAGES
-from grader.autograde.run import How, autograde
 from grader.cli.made_up import Student, work
 from grader.course import Course, init
+from grader.marking.autograde import How, autograde
 from grader.project import Project
 from grader.release.run import release
 from grader.reporting.give_out import feedback

@@ -5,10 +5,10 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from grader.autograde.run import How, autograde
 from grader.cli.made_up import CLASS, demo
 from grader.course import Course
-from grader.gradebook.marks import CellMark, cell_marks
+from grader.course.marks import CellMark, cell_marks
+from grader.marking.autograde import How, autograde
 from grader.marking.step import grade_id
 from grader.project import ProjectError
 from grader.project.build import checkpoint_notebook

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from distributed import LocalCluster
 
-from grader.autograde import pool
-from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.course import Course
+from grader.marking import pool
+from grader.marking.autograde import How, autograde
 from grader.project import HERE, Infrastructure
 from tests.support.grading_class import copy_of, hand_in_class, marked, rows
 from tests.support.grading_fixtures import LESSON

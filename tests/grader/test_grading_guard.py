@@ -16,12 +16,12 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from sqlalchemy.exc import DataError, OperationalError
 
-from grader.autograde import run
-from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.course import Course
 from grader.handin.exchange import collect
 from grader.handin.guard import guarded
+from grader.marking import autograde as run
+from grader.marking.autograde import How, autograde
 from grader.project import Infrastructure, ProjectError
 from grader.reporting.give_out import feedback
 from tests.support.grading_class import copy_of, make_class
@@ -176,8 +176,8 @@ def test_collecting_goes_on_behind_one_that_cannot_be_taken_in(course, monkeypat
 
 
 def test_a_disturbed_submission_is_marked_again_alone_and_never_loses_a_point_to_a_busy_machine():
-    from grader.autograde import pool
     from grader.handin.reading import Files
+    from grader.marking import pool
     from grader.marking.execute import DISTURBED
     from grader.marking.whole import Marked, Submission
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from grader.autograde.run import autograde
 from grader.course import Course
+from grader.marking.autograde import autograde
 from grader.project import HERE, Infrastructure
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared

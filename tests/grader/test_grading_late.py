@@ -11,13 +11,13 @@ from datetime import datetime, timedelta
 import pytest
 from nbgrader.apps import ExportApp
 
-from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.course import Course
-from grader.gradebook.late import LatePoints, extend
-from grader.gradebook.marks import cell_marks, totals
+from grader.course.late import LatePoints, extend
+from grader.course.marks import cell_marks, totals
+from grader.marking.autograde import How, autograde
+from grader.marking.outcomes import outcomes
 from grader.reporting.give_out import feedback
-from grader.reporting.summary import outcomes
 from tests.support.grading_class import make_class, rows, stock
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
 

@@ -10,10 +10,10 @@ import pytest
 from course.learning.sheet import MIME
 from grader.authoring.question_check import YOURS
 from grader.authoring.scaffold import new_checkpoint
-from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.course import Course, init
-from grader.gradebook.marks import totals
+from grader.course.marks import totals
+from grader.marking.autograde import How, autograde
 from grader.marking.step import grade_id
 from grader.project.beliefs import known_beliefs
 from grader.reporting.give_out import feedback

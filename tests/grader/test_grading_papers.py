@@ -13,20 +13,20 @@ import nbformat
 import pytest
 
 from course.learning.marking import mark
-from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.cli.made_up import Student, answers, work
 from grader.course import Course, init
-from grader.gradebook.marks import cell_marks, totals
+from grader.course.marks import cell_marks, totals
 from grader.handin.answers import keyed_items
 from grader.handin.papers import paper_in, released_salt
+from grader.marking.autograde import How, autograde
+from grader.marking.outcomes import outcomes
 from grader.marking.step import grade_id
 from grader.project import Infrastructure, Project
 from grader.project.build import answer_id
 from grader.project.task import tasks
 from grader.release.run import release
 from grader.reporting.report import figures
-from grader.reporting.summary import outcomes
 from tests.support.grading_class import copy_of, stock
 
 pytestmark = pytest.mark.slow

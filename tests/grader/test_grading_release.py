@@ -12,7 +12,7 @@ import yaml
 from grader.authoring.lint import lint
 from grader.cli import main
 from grader.course import Course
-from grader.gradebook.marks import cell_marks
+from grader.course.marks import cell_marks
 from grader.marking.step import grade_id
 from grader.project import Project
 from tests.support.grading_class import make_class, rows, stock

@@ -9,10 +9,10 @@ from unittest.mock import Mock
 
 import pytest
 
-from grader.autograde.run import How, autograde
 from grader.cli import classes, main
 from grader.course import Course
-from grader.gradebook.late import extend
+from grader.course.late import extend
+from grader.marking.autograde import How, autograde
 from grader.reporting.give_out import _uninterrupted
 from grader.reporting.summary import strays
 from tests.support.grading_class import copy_of, make_class, rows

@@ -6,9 +6,9 @@ import shutil
 import sqlite3
 from pathlib import Path
 
-from grader.autograde.run import How, autograde
 from grader.cli.made_up import CLASS, Student, work
 from grader.course import Course, done, init
+from grader.marking.autograde import How, autograde
 from grader.project import Project
 from grader.release.run import release
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project

@@ -48,7 +48,7 @@ def check_kernel_gap(kernel_gap: Callable[..., float]) -> None:
     """Both kernels ran, the largest difference comes back, and every switch is as before: also after an error."""
     import torch
 
-    from course.models.attention import kernel_of
+    from course.lessons.l13_together.attention import kernel_of
 
     with flags.preserved(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch warns of every kernel that it may not take
@@ -141,7 +141,7 @@ def check_losing(losing: Any) -> dict[str, float]:
 
     Or wholly below 1 for a call with a table that is small beside its inputs: on such a CPU flash cannot be beaten.
     """
-    from course.models.attention import kernel_of, size_of
+    from course.lessons.l13_together.attention import kernel_of, size_of
 
     raced = race_in(losing, "flash_math(call)", "math", "flash")
     with flags.preserved():

@@ -12,7 +12,7 @@ from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.experiment.rows import race_row
-from course.models.attention import flash_math, kernel_of, peak_mib, refusal
+from course.lessons.l13_together.attention import flash_math, kernel_of, peak_mib, refusal
 
 LESSON = "13_together"
 LENGTHS = (64, 256, 1024)

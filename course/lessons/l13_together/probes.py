@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from course.models.attention import kernel_of, operators_of
+from course.lessons.l13_together.attention import kernel_of, operators_of
 
 
 class Counting:

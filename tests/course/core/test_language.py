@@ -76,10 +76,11 @@ def _misused():
     from course.lessons.l08_mps.machines import pretend
     from course.lessons.l12_profiler.cases import show_code
     from course.lessons.l12_profiler.kernel_names import read_aloud
+    from course.lessons.l13_together import attention
     from course.lessons.l14_export.two_orders import TwoOrders
     from course.lessons.l14_export.ways_out import flags_in_trace, images
     from course.lessons.l16_rest.int8_race import int8_race
-    from course.models import attention, rounding, toy_search
+    from course.models import rounding, toy_search
     from course.trace import onednn_log
 
     layer, ones = torch.nn.Conv2d(3, 4, 3, padding="same"), torch.ones(1, 3, 8, 8)

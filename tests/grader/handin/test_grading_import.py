@@ -11,15 +11,16 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.course import Course
 from grader.handin.archive import Entry, opened
 from grader.handin.importing import Owners, _hand_ins, import_submissions, record
 from grader.handin.roster import Roster, roster
+from grader.marking.autograde import How, autograde
+from grader.marking.outcomes import outcomes
 from grader.project import ProjectError
 from grader.reporting.give_out import feedback
-from grader.reporting.summary import outcomes, summary
+from grader.reporting.summary import summary
 from tests.support.grading_class import copy_of, make_class
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
 from tests.support.hand_ins import zipped

@@ -13,10 +13,10 @@ import nbformat
 import pytest
 from nbgrader.apps import ExportApp
 
-from grader.autograde.run import How, autograde
 from grader.course import Course, init
 from grader.handin.importing import import_submissions
 from grader.handin.reading import Files, read, unpacked
+from grader.marking.autograde import How, autograde
 from grader.project import Infrastructure
 from grader.project.build import checkpoint_notebook, practice_notebook
 from grader.project.publish import text_of

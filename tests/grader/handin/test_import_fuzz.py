@@ -19,11 +19,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.autograde.run import How, autograde
 from grader.cli import main
 from grader.course import Course, init
 from grader.handin import placing
 from grader.handin.importing import import_submissions, report
+from grader.marking.autograde import How, autograde
 from grader.project import ProjectError
 from grader.release.run import release
 from grader.sandbox.limits import MOST_BYTES, MOST_FILES

@@ -101,8 +101,8 @@ def make_course(tmp_path_factory, settings: str = "") -> Course:
 def test_every_submission_gets_the_verdict_it_deserves_and_harms_nothing_outside(
     tmp_path_factory, monkeypatch, tmp_path
 ):
-    from grader.autograde.pool import prepare
-    from grader.autograde.run import How, autograde
+    from grader.marking.autograde import How, autograde
+    from grader.marking.pool import prepare
 
     course = make_course(tmp_path_factory, SETTINGS)
     canary = f"{CANARY}_{uuid.uuid4().hex[:8]}"
@@ -184,8 +184,8 @@ def left_behind(canary: str) -> list[str]:
 def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marking_goes_on(
     tmp_path_factory, monkeypatch
 ):
-    from grader.autograde.run import autograde
     from grader.handin.exchange import collect
+    from grader.marking.autograde import autograde
 
     course = make_course(tmp_path_factory)
     released = course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb"

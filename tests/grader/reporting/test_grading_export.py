@@ -8,7 +8,7 @@ import io
 import pytest
 
 from grader.cli import main
-from grader.gradebook.marks import Totals
+from grader.course.marks import Totals
 from grader.handin.roster import Roster
 from grader.project import ProjectError
 from grader.reporting.into import into

@@ -12,9 +12,9 @@ from course.core.machine import can
 from course.exercises.exercise import all_exercises
 from course.exercises.slips import arguments
 from course.experiment.new_process import answer_of
+from course.lessons.l13_together.attention import flash_math, kernel_of, peak_mib, refusal
 from course.lessons.l13_together.experiments import _cases
 from course.lessons.l13_together.experiments_together import PROBES
-from course.models.attention import flash_math, kernel_of, peak_mib, refusal
 from tests.lessons.live import measured
 
 pytestmark = pytest.mark.slow

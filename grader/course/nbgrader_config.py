@@ -42,7 +42,7 @@ CHECKOUT = {checkout!r}
 if CHECKOUT not in sys.path:
     sys.path.insert(0, CHECKOUT)
 
-from grader.nbgrader_config import configure  # noqa: E402
+from grader.course.nbgrader_config import configure  # noqa: E402
 
 c = get_config()  # noqa: F821
 configure(c, Path(__file__).resolve().parent, language={language!r}, course_id={course_id!r},
@@ -91,7 +91,7 @@ def configure(
     c.Autograde.autograde_preprocessors = AUTOGRADE
     c.GenerateFeedback.preprocessors = FEEDBACK
     c.Autograde.pre_convert_hook = "grader.handin.stock.before_autograde"
-    c.AssignLatePenalties.plugin_class = "grader.gradebook.late.LatePoints"
+    c.AssignLatePenalties.plugin_class = "grader.course.late.LatePoints"
     c.ExportApp.plugin_class = "grader.reporting.export.CourseExport"
     c.CourseExport.course_root = str(root)
     c.GenerateFeedback.exporter_class = "grader.reporting.feedback.FeedbackPage"

@@ -18,14 +18,14 @@ from pathlib import Path
 from nbgrader.utils import rmtree
 from tqdm import tqdm
 
-from grader.autograde import pool
 from grader.course import Course
-from grader.gradebook import GradebookWriter
-from grader.gradebook.marks import CellMark, cell_marks, differences
+from grader.course.gradebook import GradebookWriter
+from grader.course.marks import CellMark, cell_marks, differences
 from grader.handin.guard import guarded
 from grader.handin.papers import told_of_other_releases
-from grader.marking import held, whole
+from grader.marking import held, pool, whole
 from grader.marking.execute import CourseExecute
+from grader.marking.outcomes import Outcome, graded_notebook, outcomes, state_of
 from grader.marking.said import say
 from grader.marking.step import STATE
 from grader.project import ProjectError
@@ -35,7 +35,6 @@ from grader.project.files import replace as write_over
 from grader.project.groups import groups
 from grader.project.names import printable
 from grader.project.publish import text_of
-from grader.reporting.summary import Outcome, graded_notebook, outcomes, state_of
 from grader.sandbox.launch import out_of_sight, unenforced
 
 Say = Callable[[str], None]

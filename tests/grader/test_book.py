@@ -15,8 +15,8 @@ from course.cards.offline_words import words
 from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.markup import plain
 from course.questions import knowledge
-from grader.authoring.book import check, clean, find
-from grader.authoring.book.execute import executed
+from grader.book import check, clean, find
+from grader.book.execute import executed
 from grader.project import Project, checkpoint_items
 from tests.conftest import ROOT
 
@@ -155,7 +155,7 @@ def test_the_check_finds_a_question_of_a_checkpoint_and_a_page_without_twin(tmp_
 
 @pytest.mark.long
 def test_the_whole_book_is_built_without_a_fault(tmp_path):
-    from grader.authoring.book import site
+    from grader.book import site
 
     project = Project()
     made = site.build(project, tmp_path, project.lessons())  # raises with every fault

@@ -14,8 +14,8 @@ from course.core.markup import inline, link
 from course.questions import glossary, knowledge
 from course.verbs.portfolio.poster import poster
 from grader.authoring import reference
-from grader.authoring.book import front
-from grader.authoring.book.clean import raw
+from grader.book import front
+from grader.book.clean import raw
 from grader.project import Project
 from grader.project.build import COLAB
 

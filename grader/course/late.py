@@ -9,8 +9,8 @@ from nbgrader.plugins import LateSubmissionPlugin
 from traitlets import Float
 
 from grader.course import Course, command
-from grader.gradebook import GradebookWriter, in_one_transaction
-from grader.gradebook.marks import require
+from grader.course.gradebook import GradebookWriter, in_one_transaction
+from grader.course.marks import require
 from grader.project import ProjectError
 from grader.project.dates import shown
 
@@ -18,7 +18,7 @@ DAY_S = 86_400
 
 
 class LatePoints(LateSubmissionPlugin):
-    """Set by ``grader.nbgrader_config``; its numbers are set with ``c.LatePoints`` in ``nbgrader_config.py``. Without any, lateness
+    """Set by ``grader.course.nbgrader_config``; its numbers are set with ``c.LatePoints`` in ``nbgrader_config.py``. Without any, lateness
     costs nothing. nbgrader counts lateness from the due date with the student's own extension.
     """
 

@@ -222,7 +222,7 @@ def _travelling() -> Callable[[bytes], bytes]:
 
         if os.getcwd() not in sys.path:
             sys.path.insert(0, os.getcwd())
-        from grader.autograde.pool import at_worker
+        from grader.marking.pool import at_worker
 
         return at_worker(packed)
 

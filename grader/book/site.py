@@ -17,9 +17,9 @@ from course.core.i18n import LANGUAGES
 from course.core.look import css
 from course.figures import shown
 from course.questions.bank import load_bank
-from grader.authoring.book import cards, clean, find, front, pages
-from grader.authoring.book.check import faults
-from grader.authoring.book.execute import executed
+from grader.book import cards, clean, find, front, pages
+from grader.book.check import faults
+from grader.book.execute import executed
 from grader.project import Project, ProjectError
 
 SPHINX_NAMES = {"en": "en", "zh": "zh_CN"}

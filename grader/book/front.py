@@ -15,7 +15,7 @@ from course.experiment import base
 from course.experiment.result import claim
 from course.questions.items import Item
 from course.verbs.portfolio.take_away import take_away
-from grader.authoring.book.clean import CALL_OF_CARD, STYLE, raw
+from grader.book.clean import CALL_OF_CARD, STYLE, raw
 from grader.project import Project, read_yaml
 from grader.project.source import read
 

@@ -119,7 +119,7 @@ def totals(course: Course, lesson: str) -> Totals:
     """The final points of each student for a checkpoint, with the points for lateness as of now. Raises Infrastructure where it
     was never released.
     """
-    from grader.gradebook import GradebookWriter
+    from grader.course.gradebook import GradebookWriter
 
     with GradebookWriter(course, lesson) as writer:
         writer.late_again()

@@ -1,1 +1,0 @@
-"""Mark a class: every submission once, in processes of this machine or on a cluster (``pool``)."""
