@@ -57,9 +57,9 @@ demo:            ## a made-up class of 10, handed in and graded through nbgrader
 	@$(ENV) ensure dev
 	@$(RUN) -m grader author demo --dir build/demo --students $(STUDENTS) --language $(LESSONS)
 
-record:          ## run every experiment this machine can run; recordings go to their lessons (TO=FOLDER: there, and into FOLDER.zip to send)
+record:          ## run every experiment this machine can run; recordings go to their lessons (TO=FOLDER: there)
 	@$(ENV) ensure dev
-	@$(RUN) -m course.experiment --record $(if $(TO),"$(TO)" --missing --zip)
+	@$(RUN) -m course.experiment --record $(if $(TO),"$(TO)" --missing)
 
 bench:           ## counters, timers, switches and grading beside their peers: about 2 hours (LOOK=1: a look; KEEP=1: into benchmarks/results)
 	@$(ENV) ensure dev

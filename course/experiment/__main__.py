@@ -1,4 +1,4 @@
-"""Run experiments and record them: ``python3 -m course.experiment --record [DIR]``; check what others recorded.
+"""Run experiments and record them: ``python3 -m course.experiment --record [DIR]``.
 
 Needs torch, numpy and tqdm alone. Goes on when one experiment fails and says so at the end.
 """
@@ -9,13 +9,13 @@ import argparse
 import sys
 import traceback
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
+from course.core.catalog import lesson_folder
 from course.core.i18n import pick, t
 from course.core.machine import can, device_of, one_line, passport
 from course.core.records import Record, nearest, save
-from course.experiment import base, recording_zip, reports
+from course.experiment import base, reports
 
 HOME = "home"  # --record without a folder: each recording goes to its lesson
 INTERRUPTED = 130
@@ -38,9 +38,6 @@ def main(argv: list[str] | None = None) -> int:
         action="store_true",
         help="only what is not recorded complete from this machine and torch: goes on after a stop",
     )
-    parser.add_argument("--zip", action="store_true", help="then pack what is in DIR into DIR.zip, one file to send")
-    parser.add_argument("--check", metavar="ZIP", help="what speaks against the recordings that somebody sent")
-    parser.add_argument("--add", metavar="ZIP", help="check them, and put them into their lessons if nothing does")
     parser.add_argument("--budget", metavar="SECONDS", type=float, help="seconds for each, default its own")
     parser.add_argument(
         "--list", action="store_true", help="list the experiments, what they need and what there is to show of each"
@@ -55,10 +52,8 @@ def main(argv: list[str] | None = None) -> int:
     if args.list:
         print_list(known)
         return 1 if base.FAILED_LESSONS else 0
-    if args.check or args.add:
-        return check(Path(args.check or args.add), keep=bool(args.add))
-    if not args.record or (args.zip and args.record == HOME):
-        parser.error("say --record, with a folder or without one; --zip needs a folder (--list shows the experiments)")
+    if not args.record:
+        parser.error("say --record, with a folder or without one (--list shows the experiments)")
     if args.needs and not can(args.needs):
         print(pick(one_line()))
         print(nothing_to_record(args.needs))
@@ -71,15 +66,7 @@ def main(argv: list[str] | None = None) -> int:
     chosen = [exp for exp in chosen if args.needs in (None, exp.needs)]
     if args.missing:
         chosen = [exp for exp in chosen if not held(exp, args.record, passport(device_of(exp.needs)))]
-    code = record_all(chosen, args.record, args.budget)
-    if args.zip and code != INTERRUPTED:
-        made = recording_zip.pack(Path(args.record))
-        print(
-            t(f"one file to send: {made}", f"要发送的文件：{made}")
-            if made
-            else t("nothing to send", "没有可发送的记录")
-        )
-    return code
+    return record_all(chosen, args.record, args.budget)
 
 
 def nothing_to_record(needs: str) -> str:
@@ -93,24 +80,9 @@ def nothing_to_record(needs: str) -> str:
     )
 
 
-def check(file: Path, keep: bool) -> int:
-    """Tell what is in a ZIP of recordings and what speaks against it; keep: put them into their lessons if nothing does."""
-    records, faults = recording_zip.unpack(file)
-    faults += recording_zip.check(records)
-    for one in records:
-        print(f"{one.experiment:26} {len(one.rows):4} rows  {pick(one.label())}")
-    for fault in faults:
-        print(f"  {fault}", file=sys.stderr)
-    print(f"{len(records)} recordings, {len(faults)} faults")
-    if keep and not faults:
-        for path in recording_zip.add(records):
-            print(f"added {path}")
-    return 1 if faults else 0
-
-
 def place_of(exp: base.Experiment, folder: str) -> str:
     """Where its recordings are written: the folder that was named, or that of its lesson."""
-    return str(recording_zip.lesson_recordings(exp)) if folder == HOME else folder
+    return str(lesson_folder(exp.lesson) / "recordings") if folder == HOME else folder
 
 
 def held(exp: base.Experiment, folder: str, about: dict[str, Any]) -> bool:

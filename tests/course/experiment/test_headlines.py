@@ -10,6 +10,7 @@ import re
 import pytest
 
 from course.core.i18n import LANGUAGES, set_language
+from course.core.machine import passport
 from course.core.records import LESSONS, load
 from course.core.tables import Table
 from course.experiment.reading import OPEN
@@ -58,3 +59,11 @@ def test_the_picture_shows_every_bet_there_can_be(bet):
                 assert picture.bets and picture.html() != plain.html()
             else:
                 assert picture.alt != plain.alt and marks(picture) > marks(plain)
+
+
+def test_every_recording_is_of_an_experiment_lies_in_its_lesson_and_tells_nothing_but_the_machine():
+    for path in RECORDINGS:
+        record = load(path)
+        assert record.experiment in EXPERIMENTS and path.name == record.file_name() and record.complete, path
+        assert path.parents[1].name == f"l{record.lesson}" == f"l{EXPERIMENTS[record.experiment].lesson}", path
+        assert {*record.machine} <= {*passport()}, path
