@@ -31,7 +31,7 @@ FEEDBACK = [
     "nbgrader.preprocessors.AssignLatePenalties",  # a text may have been marked since
     "nbgrader.preprocessors.GetGrades",
     "grader.reporting.feedback.Overview",
-    "grader.marking.shorten.Shorten",
+    "grader.marking.outputs.Shorten",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
 FILE = '''"""Written by `python -m grader init`: stock nbgrader commands here give the course's own marks."""

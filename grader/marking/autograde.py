@@ -25,16 +25,11 @@ from grader.handin.guard import guarded
 from grader.handin.papers import told_of_other_releases
 from grader.marking import held, pool, whole
 from grader.marking.execute import CourseExecute
-from grader.marking.outcomes import Outcome, graded_notebook, outcomes, state_of
-from grader.marking.said import say
-from grader.marking.step import STATE
+from grader.marking.outcomes import Outcome, outcomes, state_of
 from grader.project import ProjectError
 from grader.project.dates import timestamp_of
 from grader.project.files import locked
-from grader.project.files import replace as write_over
-from grader.project.groups import groups
 from grader.project.names import printable
-from grader.project.publish import text_of
 from grader.sandbox.launch import out_of_sight, unenforced
 
 Say = Callable[[str], None]
@@ -99,7 +94,6 @@ def autograde(
                         store(course, lesson, gradebook, answer, submission)
                         _say_after(course, lesson, submission, how, say)
                 bar.update()
-        _hold_copies(course, lesson, gradebook, failed)
         if how.again:
             changed = differences(before, cell_marks(course, lesson))
             for sentence in [*changed, f"{lesson}: marked again, {len(changed)} marks differ"]:
@@ -169,33 +163,6 @@ def _todo(
                 submission = None
         if submission is not None:
             yield submission
-
-
-def _hold_copies(course: Course, lesson: str, gradebook: GradebookWriter, failed: dict[str, str]) -> None:
-    """Hold back the marks of submissions that are copies of each other, unless the instructor has accepted them, or they are of one
-    group.
-    """
-    together = groups(course.root, lesson)
-    alike: dict[str, list[str]] = {}
-    looked = held.accepted(course.root, lesson)
-    for student in course.submitted(lesson):
-        with guarded(student, failed.setdefault):
-            state = state_of(course, student, lesson)
-            if state.get("print") and not state.get("others"):  # those are held back or noted for that already
-                alike.setdefault(state["print"], []).append(student)
-    for students in alike.values():
-        one_group = {*students} <= {*together.get(students[0], ())}
-        for student in students if len(students) > 1 and not one_group else ():
-            with guarded(student, failed.setdefault):
-                notebook = graded_notebook(course, student, lesson)
-                state = notebook.metadata[STATE]
-                if not state.get("held") and looked.get(student) != state.get("submission"):
-                    held.hold(notebook, "copy", say("held.copy"))
-                    state["alike"] = [other for other in students if other != student]
-                    gradebook.withdraw(student)
-                    path = course.autograded(student, lesson)
-                    write_over(course.root, path, text_of(notebook).encode())
-                    path.chmod(0o444)
 
 
 def store(

@@ -1,8 +1,8 @@
 """Holding back the marks of a submission until the instructor has looked at it.
 
 That happens when the wrong file came, it arrived damaged or in several versions (``grader.handin.reading``), when it was answered on
-another student's paper, when it needs what this machine lacks, or when it is a copy of another submission with the id replaced. The
-student gets no zero and sees no right answer; every export leaves the cell empty.
+another student's paper, or when it needs what this machine lacks. The student gets no zero and sees no right answer; every export
+leaves the cell empty.
 
 ``autograde L --accept STUDENT`` says that the instructor has looked: this submission is then marked as it is. A new one is
 checked again.
@@ -10,10 +10,8 @@ checked again.
 
 from __future__ import annotations
 
-import hashlib
 import html
 import json
-import re
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -68,24 +66,6 @@ def hold(nb: NotebookNode, code: str, sentence: Text) -> None:
             cell.outputs, cell.execution_count = [made], None
     state(nb).update(marked=True, held=code, said=dict(sentence), verdict="look", verdicts={})
     note(nb, "held", sentence)
-
-
-def print_of(nb: NotebookNode, student: str) -> str:
-    """A hash of a submission without its student's id: of code, texts, and answers with their times. Two copies have the same.
-
-    "" where no answer has a time: two students who did nothing have not copied.
-    """
-    answers = {
-        item: [one.get("options"), one.get("number"), one["time"]]
-        for item, one in state(nb)["answers"].items()
-        if one.get("time")
-    }
-    if not answers or state(nb).get("lost"):
-        return ""
-    own = re.compile(rf"(?<!\w){re.escape(student)}(?!\w)", re.IGNORECASE)
-    texts = [own.sub("", cell.source) for cell in nb.cells if cell.get("id") != "course-notes"]
-    whole = json.dumps([sorted(answers.items()), texts])
-    return hashlib.sha256(whole.encode()).hexdigest()
 
 
 def accepted(course: Path, lesson: str) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """Tell what the student's machine had and this one lacks from what is wrong with the code.
 
 A cell that stops here because of a device, a module or a newer Python ran where the student wrote it. That costs nobody a point:
-a submission that would lose some is held back, with the reason.
+a submission that would lose some is held back, with the reason. So is one that may be such a case: a syntax error at what a newer
+Python might read is not told from an error of the student's.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from pathlib import PurePosixPath
 from nbformat import NotebookNode
 
 from course.core.i18n import Text, both
-from grader.marking.newer_syntax import needs_newer
 from grader.marking.said import say
 from grader.project.task import Task
 
@@ -28,6 +28,12 @@ DEVICE = re.compile(
 MODULE = re.compile(r"No module named '([\w.]+)'")
 NEWER_LIBRARY = re.compile(
     r"module '(torch[\w.]*)' has no attribute '(\w+)'|cannot import name '(\w+)' from '(torch[\w.]*)'"
+)
+NEWER_SYNTAX = re.compile(  # what an older Python says of an f-string of 3.12 or of `except` of 3.14
+    r"f-string: unmatched|f-string: expecting '}'|f-string expression part cannot|multiple exception types must be parenthesized"
+)
+NEWER_WORDS = re.compile(  # type parameters and aliases of 3.12, t-strings of 3.14
+    r"^\s*type\s+\w+[^=\n]*=|^\s*(?:async\s+)?(?:def|class)\s+\w+\s*\[|(?<!\w)[rR]?[tT][rR]?[\"']", re.MULTILINE
 )
 NEWEST_KNOWN = (3, 14)  # of a later Python nobody here knows what it reads
 HERE = ".".join(map(str, sys.version_info[:2]))
@@ -81,8 +87,8 @@ def _why(error: Raised, source: str, python: tuple[int, ...], files: Mapping[str
         if name.split(".")[0] not in {PurePosixPath(path).parts[0].removesuffix(".py") for path in files}:
             return say("machine.module", name=name)
     if error.name in ("SyntaxError", "IndentationError") and (not python or python > sys.version_info[:2]):
-        helpers = [data.decode("utf-8", "replace") for path, data in files.items() if path.endswith(".py")]
-        if python > NEWEST_KNOWN or any(map(needs_newer, [source, *helpers])):
+        read = [source, *(data.decode("utf-8", "replace") for path, data in files.items() if path.endswith(".py"))]
+        if python > NEWEST_KNOWN or NEWER_SYNTAX.search(error.message) or any(map(NEWER_WORDS.search, read)):
             its = f" {'.'.join(map(str, python))}" if python else ""
             return say("machine.python", version=its, here=HERE)
     if DEVICE.search(error.message):

@@ -19,7 +19,7 @@ from grader.handin.answers import stored
 from grader.handin.papers import on_other_papers, papers_answered, sentences_on_other_papers
 from grader.handin.reading import Held
 from grader.marking import render
-from grader.marking.held import hold, on_this_machine, print_of, why_held
+from grader.marking.held import hold, on_this_machine, why_held
 from grader.marking.running import Found
 from grader.marking.said import gravest, say
 from grader.marking.step import STATE, grade_id, note, notes, reasons, state
@@ -59,7 +59,6 @@ def mark_cells(
     language, paper = known.language, known.paper
     verdicts, lost = {}, False
     happened, others = {*state(nb).get("happened", ())}, {}
-    state(nb)["print"] = print_of(nb, known.student)
     answered = papers_answered(state(nb)["answers"], items)
     if paper is not None and (others := on_other_papers(answered, paper)):
         state(nb)["others"] = others

@@ -91,7 +91,7 @@ def _judge(
         outcome.note("no-grade", f"NO GRADE: {failed or 'not marked yet'}")
     elif state.get("held"):
         outcome.points = None
-        outcome.note("held", _held(state))
+        outcome.note("held", f"HELD BACK: {HELD.get(state['held'], state['held'])}")
     elif waiting:
         outcome.points = None
         outcome.note("by-hand", f"{BY_HAND} in formgrader: {', '.join(waiting)}")
@@ -103,15 +103,6 @@ def _judge(
     if handed_in:
         verdict = "infrastructure" if outcome.reason == "no-grade" else state.get("verdict", "ok")
         outcome.verdict = "pending" if verdict == "ok" and outcome.reason == "by-hand" else verdict
-
-
-def _held(state: dict) -> str:
-    """A sentence for the instructor: why marks are held back."""
-    if state.get("alike"):
-        return (
-            f"HELD BACK: the same as the submission of {', '.join(state['alike'])}, to the microsecond of every answer"
-        )
-    return f"HELD BACK: {HELD.get(state['held'], state['held'])}"
 
 
 def state_of(course: Course, student: str, lesson: str) -> dict:

@@ -1,7 +1,8 @@
-"""Outputs of a student's cell in a graded notebook: well formed, and without anything that could run.
+"""Outputs of a student's cell in a graded notebook: well formed, short enough for a page, without anything that could run.
 
 A kernel may send forged outputs, so only known kinds are copied: texts, pictures and the answer sheet. HTML and
-Markdown are copied unchanged and cleaned when a page is made from them (``clean``, ``markdown``).
+Markdown are copied unchanged and cleaned when a page is made from them (``clean``, ``markdown``). For its page a notebook is
+shortened (``Shorten``), so that the page is made in seconds and opens in any browser.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from bleach.css_sanitizer import CSSSanitizer
 from jinja2 import pass_context
 from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+from nbgrader.preprocessors import NbGraderPreprocessor
 
 from course.core.i18n import pick
 from course.learning.sheet import MIME
 from grader.marking.said import say
-from grader.marking.step import language_of
+from grader.marking.step import grade_id, language_of
 
 TEXTS = ("text/plain", "text/html", "text/markdown", "text/latex")
 PICTURES = ("image/png", "image/jpeg", "image/svg+xml")  # a page shows all three as images, where no script runs
@@ -44,6 +47,10 @@ TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)")
 MOST_HTML, MOST_MARKDOWN, MOST_SIGNS, DEEPEST, MOST_ATTRIBUTES = 200_000, 50_000, 20_000, 100, 100
 LINK = re.compile(r"https?://|mailto:|#|[\w./-]+\Z", re.IGNORECASE)
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|svg\+xml|webp);base64,[A-Za-z0-9+/=\s]*")
+MOST_TEXT = 40_000  # characters of one source or text output
+MOST_PICTURE = 3_000_000  # characters of one picture or attachment
+MOST_PAGE = 6_000_000  # of all together
+MOST_CELLS = 500
 
 
 def sound(output: dict[str, Any]) -> NotebookNode | None:
@@ -153,3 +160,59 @@ def _allowed(tag: str, name: str, value: str) -> bool:
     if name == "class":
         return all(CLASS.fullmatch(one) for one in value.split())
     return name in ATTRIBUTES  # no id: formgrader finds its own fields by their ids
+
+
+# --- shorter, for a page ---
+
+
+class Shorten(NbGraderPreprocessor):
+    """Shortens the copy from which a feedback page is made; the graded notebook itself stays as it is."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        shorten(nb)
+        return nb, resources
+
+
+def shorten(nb: NotebookNode) -> None:
+    """Cut long sources, outputs and attachments of the student's cells; leave out cells once the page is full."""
+    language = language_of(nb, "en")
+    cut, shown, left = pick(say("page.cut"), language), [], MOST_PAGE
+    for cell in nb.cells:
+        cell.source = _cut(cell.source, MOST_TEXT, f"\n{cut}")
+        for output in cell.get("outputs", ()) if not _graded(cell) else ():
+            _shorten(output, cut)
+        if "attachments" in cell:
+            cell.attachments = NotebookNode(
+                {name: data for name, data in cell.attachments.items() if len(str(data)) <= MOST_PICTURE}
+            )
+        left -= len(cell.source) + len(str(cell.get("outputs", ""))) + len(str(cell.get("attachments", "")))
+        if grade_id(cell) or (left >= 0 and len(shown) < MOST_CELLS):
+            shown.append(cell)
+    if left_out := len(nb.cells) - len(shown):
+        shown.insert(
+            0, new_markdown_cell(f"**{pick(say('page.left-out', n=left_out), language)}**", id="course-left-out")
+        )
+    nb.cells = shown
+
+
+def _graded(cell: NotebookNode) -> bool:
+    return bool(cell.metadata.get("nbgrader", {}).get("grade"))
+
+
+def _shorten(output: NotebookNode, cut: str) -> None:
+    if output.output_type == "stream":
+        output.text = _cut(output.text, MOST_TEXT, f"\n{cut}")
+    elif output.output_type == "error":
+        output.traceback = [_cut("\n".join(output.traceback), MOST_TEXT, f"\n{cut}")]
+        output.evalue = _cut(output.evalue, MOST_TEXT, cut)
+    else:
+        for kind, data in list(output.data.items()):
+            if kind.startswith("image/") and len(str(data)) > MOST_PICTURE:
+                del output.data[kind]
+                output.data.setdefault("text/plain", cut)
+            elif isinstance(data, str) and not kind.startswith("image/") and len(data) > MOST_TEXT:
+                output.data[kind] = _cut(data, MOST_TEXT, f"\n{cut}")
+
+
+def _cut(text: str, most: int, said: str) -> str:
+    return text if len(text) <= most else text[:most] + said

@@ -239,7 +239,7 @@ def at_worker(packed: bytes) -> bytes:
 
 @functools.cache
 def _unfit(exam: Exam) -> str | None:
-    from grader.marking.fingerprints import of_program, of_questions
+    from grader.marking.whole import of_program, of_questions
     from grader.sandbox.launch import obstacle
 
     if (of_program(), of_questions(exam.project, exam.lesson)) != (exam.program, exam.questions):

@@ -16,20 +16,18 @@ from course.core.i18n import both, pick
 from grader.handin.reading import untouched
 from grader.marking.said import SAID, say
 from grader.marking.step import grade_id, note, state
-from grader.project.build import answer_id
 
 BINDS = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 FIXED = ("grade", "grade_id", "locked", "solution", "task", "schema_version")
 
 
 def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str) -> None:
-    """Change ``notebook`` so that it has each graded cell of ``released`` exactly once. Notes what was changed, and stores which
-    graded cells were added to the checkpoint after this copy was released (``later``), which cells for code or text were
-    gone (``missing``), and which are there with different work (``twice``).
+    """Change ``notebook`` so that it has each graded cell of ``released`` exactly once. Notes what was changed, and stores which cells
+    for code or text were gone (``missing``), and which are there with different work (``twice``).
     """
     _modern(notebook)
     wanted = {grade_id(cell): cell for cell in released.cells if grade_id(cell)}
-    found, later = _found(notebook, wanted), _later(notebook, wanted)
+    found = _found(notebook, wanted)
     changed: dict[str, list[str]] = {kind: [] for kind in SAID["restored"]}
     twice = []
     for identity, cells in found.items():
@@ -56,30 +54,13 @@ def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str)
     for identity, cell in wanted.items():
         if identity not in found:
             notebook.cells.insert(_place(notebook, released, identity), _stand_in(cell, language))
-            if identity not in later:
-                changed["missing"].append(identity)
-            elif cell.metadata.nbgrader.grade:
-                changed["later"].append(identity)
-    state(notebook)["later"] = changed["later"]
+            changed["missing"].append(identity)
     state(notebook)["twice"] = twice
     state(notebook)["missing"] = [one for one in changed["missing"] if wanted[one].metadata.nbgrader.solution]
     for kind, identities in changed.items():
         if identities:
             names = [f"`{identity}`" for identity in dict.fromkeys(identities)]
             note(notebook, kind, say(f"restored.{kind}", cells=both(", ".join(names), "、".join(names))))
-
-
-def _later(notebook: NotebookNode, wanted: dict[str, NotebookNode]) -> set[str]:
-    """The graded cells that were added after this copy was released. A copy contains the list of its graded cells; for one
-    without the list the result is empty.
-    """
-    said = notebook.metadata.get("course")
-    said = said if isinstance(said, dict) else {}
-    questions, tasks, essays = said.get("questions"), said.get("tasks"), said.get("essays", [])
-    if not (isinstance(questions, list) and isinstance(tasks, dict) and isinstance(essays, list)):
-        return set()
-    asked = {*tasks, *map(str, essays), *(str(one.get("id")) for one in questions if isinstance(one, dict))}
-    return {*wanted} - asked - {*map(answer_id, asked)}
 
 
 def _modern(notebook: NotebookNode) -> None:

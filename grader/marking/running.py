@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 from course.core.i18n import Text, both, pick
 from grader.marking.machine import Raised
 from grader.marking.outputs import sayable, sound
-from grader.marking.probe import probe, results
+from grader.marking.probe import Drawn, probe, results
 from grader.marking.said import OF_KERNEL, WORDS, say
 from grader.marking.step import grade_id, note, state
 from grader.marking.tasks import settled, spoilt
@@ -40,7 +40,6 @@ STATE_OF = {
     "memory": "memory",
     "output": "output",
 }  # word of ``said.WORDS`` -> state of a call
-Drawn = dict[str, list[Case] | None]  # task id -> the calls, None for a value
 Found = dict[str, tuple[list[Case] | None, dict[int, dict[str, Any]]]]  # task id -> (the calls, what came back)
 
 

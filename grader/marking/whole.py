@@ -10,7 +10,7 @@ import functools
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,11 +26,10 @@ from grader.handin.handin import STAMP
 from grader.handin.papers import answered_papers, other_salts, paper_of, released_salt, salt_of
 from grader.handin.reading import Files, Reading, files_of, read
 from grader.handin.sentences import said
-from grader.marking.fingerprints import of_program, of_questions
-from grader.marking.hidden_inputs import content, draw, secret
 from grader.marking.machine import broken, lacking
 from grader.marking.mark import Circumstances, mark_cells
 from grader.marking.outputs import sayable
+from grader.marking.probe import content, draw, secret
 from grader.marking.restored_cells import restore_cells
 from grader.marking.running import Run
 from grader.marking.step import STATE, language_of, note, state
@@ -40,6 +39,12 @@ from grader.project.publish import text_of
 from grader.project.task import tasks
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
+
+PROGRAM = (
+    *("grader/marking", "grader/handin", "grader/project", "grader/course"),
+    *("course/questions", "course/learning"),
+)
+LENGTH = 16  # hex digits
 
 
 @dataclass(frozen=True)
@@ -127,6 +132,32 @@ def exam(course_root: Path, project: Project, lesson: str, language: str, limits
         other_salts(course_root),
         of_program(),
     )
+
+
+def of_questions(project: Project, lesson: str) -> str:
+    """A hash of the files that hold the questions, keys, points and hidden tests of a checkpoint."""
+    files = (
+        project.checkpoint_source(lesson),
+        project.checkpoint_items(lesson),
+        project.keys(lesson),
+        project.task_module(lesson),
+        *(project.task_module(lesson).with_name(f"{name}.yaml") for name in ("tasks", "report")),
+    )
+    return _hash(path.read_bytes() if path.exists() else b"" for path in files)
+
+
+@functools.cache
+def of_program() -> str:
+    """A hash of the code that marks."""
+    paths = (path for name in PROGRAM for path in sorted(HERE.glob(f"{name}/*.py")))
+    return _hash(path.read_bytes() for path in paths)
+
+
+def _hash(texts: Iterable[bytes]) -> str:
+    whole = hashlib.sha256()
+    for text in texts:
+        whole.update(len(text).to_bytes(8, "big") + text)
+    return whole.hexdigest()[:LENGTH]
 
 
 def handed_in(course_root: Path, lesson: str, student: str) -> Submission:

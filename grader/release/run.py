@@ -19,7 +19,7 @@ from grader.authoring.scaffold import left_over
 from grader.course import Course, command, done
 from grader.course.gradebook import in_gradebook
 from grader.handin.papers import has_papers, released_salt, salt
-from grader.marking.hidden_inputs import secret
+from grader.marking.probe import secret
 from grader.project import Project, ProjectError, checkpoint_items, notebook_in
 from grader.project.build import assignment_notebook
 from grader.project.publish import text_of

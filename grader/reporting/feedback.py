@@ -81,7 +81,7 @@ class Overview(CourseStep):
         """What the page says of one graded cell. how: its state; aside: the remark beside the mark, or ""."""
         state, language = nb.metadata.get(STATE, {}), self.language(nb)
         cell = next((one for one in nb.cells if grade_id(one) == name and one.metadata.nbgrader.get("grade")), None)
-        later = cell is None or name in state.get("later", ())  # the question was added after this copy was released
+        later = cell is None  # the question was added after this copy was marked
         by_hand, waits = mark.manual is not None, mark.points is None
         how = _state(mark, state.get("verdicts", {}).get(name, {}).get("state"), later)
         aside = word["by_hand"] if by_hand else word["not_there"] if later and not waits else ""

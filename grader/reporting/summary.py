@@ -7,9 +7,9 @@ import re
 from course.core.units import format_points
 from grader.course import Course, command
 from grader.course.marks import standings
-from grader.marking.fingerprints import of_questions
 from grader.marking.outcomes import BY_HAND, Outcome, outcomes
 from grader.marking.said import LEGEND, WORDS
+from grader.marking.whole import of_questions
 from grader.project.names import printable
 
 MARKED_WITH = re.compile(r'^ +"questions": "(\w+)"', re.MULTILINE)  # in a graded notebook

@@ -152,20 +152,6 @@ def test_what_is_held_back_is_marked_when_somebody_has_looked_and_shows_no_key_b
     assert main(["autograde", LESSON, "--jobs", "1", "--dir", str(other.root)]) == 0 and points(other) == got
 
 
-def test_a_copy_that_differs_only_in_the_id_is_held_back_with_the_original(course, tmp_path):
-    other = Course(copy_of(course.root, tmp_path / "alike"))
-    hers, place = (other.root / "submitted" / name / LESSON for name in ("ada", "fay"))
-    shutil.copytree(hers, place)
-    for path in place.iterdir():
-        path.chmod(0o644)
-        text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace('"ada', '"fay').replace('ada\\"', 'fay\\"'), encoding="utf-8")
-    found = {one.student: one for one in autograde(other, LESSON, how=QUIET, say=lambda line: None)}
-    assert found["fay"].points is None and found["ada"].points is None
-    assert "the same as the submission of ada" in " ".join(found["fay"].problems)
-    assert totals(other, LESSON).points["fay"] is None
-
-
 def test_a_notebook_of_another_release_is_held_and_a_class_of_them_can_be_marked_on_its_own_papers(tmp_path, capsys):
     """Last year's, or the secret was made anew: its questions hold other numbers than those that marks are computed with."""
     courses = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 
 import nbformat
 import pytest
@@ -66,29 +65,6 @@ def test_deleted_cells_come_back_in_their_place_and_an_answer_cell_inert(release
     assert [cell.id for cell in notebook.cells] == [cell.id for cell in released.cells]
     assert "`90-c-single`, `90-t-contrast-answer`, `90-t-report`" in said
     assert "raise" not in cell_of(notebook, "90-t-contrast-answer").source
-
-
-def test_what_came_after_a_copy_was_handed_out_is_not_called_missing_from_it(released):
-    def earlier(notebook):
-        asked = notebook.metadata.course
-        asked.questions = [one for one in asked.questions if one["id"] != "90-c-order"]
-        del asked.tasks["90-t-report"]
-        gone = ("90-c-order", "90-t-report", "90-t-report-answer", "90-c-single")
-        notebook.cells = [cell for cell in notebook.cells if grade_id(cell) not in gone]
-
-    notebook, _ = repaired(released, earlier)
-    missing, later = notes(notebook, "en")
-    assert reasons(notebook) == ["missing", "later"]
-    assert re.findall("`(.*?)`", missing) == ["90-c-single"]
-    assert re.findall("`(.*?)`", later) == state(notebook)["later"] == ["90-c-order", "90-t-report"]
-    for rubbish in (None, ["zh"], {"questions": 7, "tasks": {}}, {"questions": ["x"]}):
-
-        def unsaid(notebook, rubbish=rubbish):
-            earlier(notebook)
-            notebook.metadata.course = rubbish
-
-        notebook, said = repaired(released, unsaid)
-        assert reasons(notebook) == ["missing"] and "`90-c-order`" in said and state(notebook)["later"] == []
 
 
 WORK = "def contrast(low, high):\n    return 1\n"

@@ -19,7 +19,7 @@ from grader.course import Course, init
 from grader.handin.answers import keyed_items
 from grader.marking import probe as probes
 from grader.marking import render
-from grader.marking.hidden_inputs import content, draw
+from grader.marking.probe import content, draw
 from grader.marking.tasks import judge_task
 from grader.project import Infrastructure, Project, ProjectError
 from grader.project.build import assignment_notebook, checkpoint_notebook

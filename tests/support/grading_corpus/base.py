@@ -79,9 +79,7 @@ def hand_in(case: Hostile, released: NotebookNode, folder: Path, words: dict[str
     """Write one submission; ``released`` is a copy of its own, ``words`` are filled in everywhere."""
     folder.mkdir(parents=True)
     notebook = released
-    cell_of(
-        notebook, "90-t-contrast-answer"
-    ).source = f"{case.task}\n# {case.name[::-1]}\n"  # two that differ in nothing but the id would be held back
+    cell_of(notebook, "90-t-contrast-answer").source = f"{case.task}\n# {case.name[::-1]}\n"  # no two are the same
     cell_of(notebook, "90-t-report-answer").source = case.report
     first = next(
         cell for cell in notebook.cells if cell.get("id") == "bootstrap"
