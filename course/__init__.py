@@ -14,8 +14,7 @@ VERBS = {
     verb: f"course.verbs.{module}"
     for module, verbs in {
         "bets": "bets",
-        "experiments": "observe",
-        "exploring": "explore",
+        "experiments": "explore observe",
         "games": "board case share",
         "handing_in": "check_file",
         "interviewing": "interview",

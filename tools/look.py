@@ -18,10 +18,8 @@ os.environ.update(COURSE_HOME=tempfile.mkdtemp(), COURSE_REPLAY="1", COURSE_DEBU
 from course.core.i18n import LANGUAGES, speaking
 from course.experiment import base
 from course.verbs import state
-from course.verbs.betted import items_of
-from course.verbs.experiments import block_of
+from course.verbs.experiments import block_of, items_of, reported
 from course.verbs.questions import answer
-from course.verbs.reported import reported
 
 PAGE = (
     '<!doctype html><html lang="{code}" theme="{theme}"><meta charset="utf-8">'

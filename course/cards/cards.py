@@ -24,7 +24,7 @@ from course.cards.render import (
 from course.cards.saved import body_html, hide_saved_copy, static_html
 from course.cards.style import SHEET
 from course.cards.text import text_mode
-from course.cards.widgets import focus, light, name_of, sheet, show, view_of
+from course.cards.widgets import light, name_of, sheet, show, view_of
 from course.core.i18n import language, t
 from course.core.text import text_of
 from course.core.verdict import Verdict
@@ -291,12 +291,8 @@ class Card(InDeck):
         """Display the copy that stays readable in a saved notebook; it follows what is answered."""
         from IPython.display import display
 
-        self._copy = display(self.saved_copy(), raw=True, display_id=True)
-
-    def to_here(self) -> None:
-        """Bring the page to this card: the keyboard focus goes to the first thing that takes an answer."""
-        self.open_in_deck()
-        focus(self.input.field if self.item.kind == "number" else next(iter(self.input.rows.values())).button)
+        shown_before = self._copy.display_id if self._copy else True  # a card shown twice has two copies that follow it
+        self._copy = display(self.saved_copy(), raw=True, display_id=shown_before)
 
     def reopen(self) -> None:
         """Ask again as if nothing had been answered; the log is not changed."""

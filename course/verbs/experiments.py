@@ -1,24 +1,29 @@
-"""The verb ``observe``: run an experiment, or show a recording, and show the result with the learner's bets."""
+"""The verb ``observe``: run an experiment, or show a recording or what others reported, with the learner's bets on it; and ``explore``."""
 
 from __future__ import annotations
 
-import dataclasses
+import os
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from course.cards.card_spoken import SpokenCard
 from course.cards.cards import Card, card
-from course.core.i18n import pick, t
-from course.core.machine import can, next_step
+from course.core import arguments, load
+from course.core.i18n import both, pick, t
+from course.core.machine import can, next_step, on_rocm
 from course.core.records import Record, save_own
+from course.core.verdict import Verdict
 from course.experiment import base, reports
+from course.experiment.bets_view import answer_words, outcome_words
 from course.experiment.reading import OPEN
 from course.experiment.result import Outcome, block, outcome
-from course.figures.shown import Block
+from course.figures.shown import Betted, Block, Fold
+from course.learning.bets import bet_of, settle
 from course.learning.sheet import AnswerSheet
 from course.questions.items import Item
-from course.verbs import asking, noise, state
-from course.verbs.betted import betted, items_of, placed, settled
-from course.verbs.reported import NEEDS, tell
+from course.verbs import state
 from course.verbs.say import in_words, present, say
 
 GPUS = ("cuda", "mps")
@@ -43,18 +48,18 @@ def observe(
 
     Several names in a list: one after the other, those with reports alone together at the end. A notebook shows the first
     result and those with a bet whole, of the others the sentence, to unfold.
-    budget_s: seconds each may take (default: the experiment's own). While a bet on it is open it asks first, unless
+    budget_s: seconds each may take (default: the experiment's own). While a bet on it is open its card is shown instead, unless
     ``bet=False``. replay: True shows the recording where there is one. Returns the record (of the last in a list, if there is one),
     or None.
     """
     names = [experiment_name] if isinstance(experiment_name, str) else list(experiment_name)
     experiments = [base.get(name) for name in names]
-    if bet and asking.somebody_there() and (waiting := open_bets(experiments)):
-        asking.ask(waiting, f"observe({_quoted(experiment_name)}, bet=False)", new_card, asking.this_cell())
-        asking.wait()
+    if bet and somebody_there() and (waiting := open_bets(experiments)):
+        ask(waiting, f"observe({_quoted(experiment_name)}, bet=False)")
+        wait()
         return None
-    if not replay and (told := noise.before_a_run(experiments)):
-        say(told)
+    if not replay and (busy := before_a_run(experiments)):
+        say(busy)
     record, missing = None, list[base.Experiment]()
     for experiment in experiments:
         record = _observe_one(experiment, budget_s, replay, record is None, missing) or record
@@ -85,9 +90,9 @@ def _observe_one(
     state.now.records[experiment.name] = observed
     found = outcome(observed, experiment)
     shown = block_of(observed, experiment, found)
-    present(dataclasses.replace(shown, folded=not (first or shown.bets or shown.step)))
+    present(replace(shown, folded=not (first or shown.bets or shown.step)))
     if record.live and found.headline in OPEN and base.recording(experiment):
-        say(noise.recording_words([experiment]))
+        say(recording_words([experiment]))
     if shell := state.running_shell():
         object.__setattr__(observed, "_shown_at", shell.execution_count)
     return observed
@@ -123,18 +128,244 @@ def _quoted(names: str | Sequence[str]) -> str:
     return f'"{names}"' if isinstance(names, str) else "[" + ", ".join(f'"{one}"' for one in names) + "]"
 
 
-def open_bets(experiments: Sequence[base.Experiment]) -> list[Item]:
-    """The open bets that these experiments, or the reports on them, would give away; none where there is nothing to show."""
-    return [
-        item
-        for one in experiments
-        if can(one.needs) or base.recording(one) or reports.verdicts(one.name)
-        for item in asking.open_bets(one.name, state.now.bank.items(one.lesson), state.now.log)
-    ]
-
-
 def new_card(item: Item, sheet: AnswerSheet | None = None) -> Card:
     """The card of an item, kept in the state of the kernel, so that an experiment can settle the bet on it."""
     make = SpokenCard if item.kind == "spoken" else card
     state.now.cards[item.id] = make(item, log=state.now.log, bank=state.now.bank, sheet=sheet)
     return state.now.cards[item.id]
+
+
+# --- an open bet, a busy machine ---
+
+
+class Waiting(BaseException):
+    """Ends a cell that waits for the learner. It is no error, so no traceback is shown."""
+
+
+def open_bets(experiments: Sequence[base.Experiment]) -> list[Item]:
+    """The bets not placed yet that these experiments, or the reports on them, would give away; none where there is nothing to show, or
+    where the learner has seen the result.
+    """
+    entries = state.now.log.entries()
+    seen = {entry.item for entry in entries if entry.event == "observe"}
+    return [
+        item
+        for one in experiments
+        if one.name not in seen and (can(one.needs) or base.recording(one) or reports.verdicts(one.name))
+        for item in items_of(one)
+        if bet_of(item, entries) is None
+    ]
+
+
+def somebody_there() -> bool:
+    """Whether a person can be asked: on a page that takes input, or at a prompt; not where a program runs the notebook."""
+    shell = state.running_shell()
+    if shell is None:
+        return hasattr(sys, "ps1")
+    kernel = getattr(shell, "kernel", None)
+    return kernel is None or bool(getattr(kernel, "_allow_stdin", False))
+
+
+def ask(items: Sequence[Item], look: str) -> None:
+    """Show the cards of the open bets, those that are on the page already once more. look: the call that looks without a bet."""
+    for item in items:
+        shown = state.now.cards.get(item.id) or new_card(item)
+        shown.open_in_deck()
+        shown.show()
+    say(
+        t(
+            "🎲 **This bet is still open, and the result would give it away.** Place it, then run this cell again. "
+            f"Or look without betting: `{look}`.",
+            f"🎲 **这一注还没下，再往下就是答案了。**先下注，再运行一次本单元格；或者不下注直接看：`{look}`。",
+        )
+    )
+
+
+def wait() -> None:
+    """End the running cell without a traceback; does nothing at a plain Python prompt."""
+    shell = state.running_shell()
+    if shell is None:
+        return
+    before = shell.custom_exceptions, shell.CustomTB
+
+    def quiet(shell: Any, *_: Any, **__: Any) -> None:
+        shell.custom_exceptions, shell.CustomTB = before
+
+    shell.set_custom_exc((Waiting,), quiet)
+    raise Waiting
+
+
+TIMES = {"ms", "ratio", "rounds", "self", "outside"}
+"""Columns of rows that hold times, besides those that end in ``_ms``."""
+
+
+def before_a_run(experiments: Sequence[base.Experiment]) -> str:
+    """What to say before these experiments run: empty unless one goes by the clock on a machine that is busy now."""
+    live = [one for one in experiments if can(one.needs) and _by_the_clock(one)]
+    if not live or os.environ.get("COURSE_REPLAY") or (taken := load.others()) < load.BUSY:
+        return ""
+    told = t(
+        f"⏳ Other programs use {taken:.0%} of this machine: what is measured now may have a wide interval, or be too noisy to tell.",
+        f"⏳ 别的程序占着这台机器的 {taken:.0%}：现在测，区间可能很宽，甚至说不准。",
+    )
+    return f"{told} {recording_words(experiments)}" if any(map(base.recording, live)) else told
+
+
+def recording_words(experiments: Sequence[base.Experiment]) -> str:
+    """The call that shows the recordings."""
+    names = [one.name for one in experiments]
+    call = f"observe({_quoted(names if names[1:] else names[0])}, replay=True)"
+    return t(f"The recording: `{call}`.", f"看录好的结果：`{call}`。")
+
+
+def _by_the_clock(experiment: base.Experiment) -> bool:
+    """Whether an experiment answers by times: its recording holds some. Without a recording nothing is known, so it may."""
+    record = base.recording(experiment)
+    keys = {key for row in record.rows for key in row} if record else {"ms"}
+    return not experiment.clockless and any(key in TIMES or key.endswith("_ms") for key in keys)
+
+
+# --- bets ---
+
+
+def items_of(experiment: base.Experiment) -> list[Item]:
+    """The bets that this experiment decides."""
+    return [
+        item
+        for item in state.now.bank.items(experiment.lesson)
+        if item.kind == "predict" and item.experiment == experiment.name
+    ]
+
+
+def placed(items: Sequence[Item]) -> dict[str, str]:
+    """The placed bets: item id -> the option that the learner bet on."""
+    entries = state.now.log.entries()
+    return {item.id: bet.options[0] for item in items if (bet := bet_of(item, entries))}
+
+
+def settled(item: Item, winner: str | None, evidence: str) -> Verdict:
+    """Write the result of a bet to the log and draw its card again; returns the verdict. evidence: the record in words."""
+    verdict = settle(item, winner, state.now.log, evidence)
+    if item.id in state.now.cards:
+        state.now.cards[item.id].settle()
+    return verdict
+
+
+def others(item: Item, mine: str | None, winner: str | None) -> tuple[tuple[str, str], ...]:
+    """(option, explanation) for every option except the one that came true; ``mine``, the one that was bet on, comes first."""
+    options = sorted(item.options, key=lambda one: one.id != mine)
+    return tuple((pick(one.text), pick(one.why)) for one in options if one.id != winner)
+
+
+def betted(item: Item, bet: str, winner: str | None, verdict: Verdict) -> Betted:
+    """A bet together with its result."""
+    mine = answer_words(item, bet)
+    if winner is None:
+        return Betted(mine, still=t("nothing here decided it", "这次结果不足以定胜负"))
+    out = outcome_words(item, winner, verdict.state == "correct")
+    why = pick(item.option(winner).why)
+    rest = others(item, bet, winner)
+    return Betted(mine, out, t("It came out", "结果是"), why=why, others=rest)
+
+
+# --- reports ---
+
+NEEDS = {
+    "cuda": both("an NVIDIA GPU", "NVIDIA GPU"),
+    "mps": both("an Apple GPU", "苹果 GPU"),
+    "mkldnn": both("a PyTorch build with oneDNN", "带 oneDNN 的 PyTorch"),
+    "onnx": both("the packages onnx, onnxscript and onnxruntime", " onnx、onnxscript、onnxruntime 这三个包"),
+    "opt_einsum": both("the package opt_einsum", " opt_einsum 这个包"),
+    "compiler": both("a C++ compiler", " C++ 编译器"),
+    "two_cores": both("two processor cores", "两个处理器核"),
+}
+
+
+def tell(experiments: Sequence[base.Experiment]) -> None:
+    """Show the reports on each experiment, those after the first folded, and at the end once what a recording would need.
+
+    A bet is not settled: the option that report and source name is said, and the bet stays open.
+    """
+    for one in experiments:
+        state.now.write("observe", one.name)
+        last, first = one is experiments[-1], one is experiments[0]
+        present(replace(reported(one, missing(experiments) if last else ()), folded=not first))
+
+
+def reported(experiment: base.Experiment, more: Sequence[Fold] = ()) -> Block:
+    """The block for one experiment, made from the reports on it. Results of its bets are written to the log."""
+    found, answers = reports.about(experiment.name), reports.verdicts(experiment.name)
+    return Block(
+        headline=pick(reports.headline(experiment.name) or experiment.telling.title),
+        step="",
+        picture=None,
+        small=t("reported by others, not measured here", "他人报告，并非本机实测"),
+        bets=tuple(_answer(item, *answers[item.id]) for item in items_of(experiment) if item.id in answers),
+        folds=(*([Fold(_how_many(found), told(found))] if found else []), *more),
+        experiment=experiment.name,
+    )
+
+
+def _how_many(found: Sequence[reports.Report]) -> str:
+    """The title of the fold: how many reports there are."""
+    count = len(found)
+    many = t(f"The {count} reports", f"这 {count} 份报告") if count > 1 else t("The report", "这份报告")
+    return many + t(", with links and limits", "的原文链接和局限")
+
+
+def told(found: Sequence[reports.Report]) -> tuple[str, ...]:
+    """Each report in three lines: the finding with machine and date, the link, what it does not show."""
+    lines: list[str] = []
+    for report in found:
+        lines += [
+            t(f"**{pick(report.machine)}, {report.date}.** ", f"**{pick(report.machine)} · {report.date}** ")
+            + pick(report.what),
+            report.link,
+            t("**It does not show:** ", "**看不出：**") + pick(report.does_not_show),
+        ]
+    return tuple(lines)
+
+
+def missing(experiments: Sequence[base.Experiment]) -> tuple[Fold, ...]:
+    """What is needed to record these experiments, with the command."""
+    needs = t(" and ", "、").join(dict.fromkeys(pick(NEEDS.get(one.needs, one.needs)) for one in experiments))
+    steps = [pick(next_step(one.needs)) for one in experiments]
+    amd = t(
+        "This PyTorch is built for AMD GPUs: there `torch.backends.cudnn` drives MIOpen, another library.",
+        "这个 PyTorch 是为 AMD GPU 构建的：在那里 `torch.backends.cudnn` 控制的是另一个库 MIOpen。",
+    )
+    kinds = dict.fromkeys(one.needs for one in experiments)
+    lines = [
+        t(f"This takes {needs}, which this machine does not have.", f"这个实验需要{needs}，这台机器上没有。"),
+        *([amd] if on_rocm() else []),
+        *dict.fromkeys(step for step in steps if step),
+        *(
+            t("On a machine that has it: ", "换一台有的机器，运行：")
+            + f"`python -m course.experiment --record DIR --needs {kind} --missing`"
+            for kind in kinds
+        ),
+    ]
+    return (Fold(t("No recording exists yet: make one", "还没有人录过：怎样录一份"), tuple(lines)),)
+
+
+def _answer(item: Item, report: reports.Report, answer: reports.Answer) -> Betted:
+    """The bet on an item with the result by the report; writes the report to the log. The bet stays open."""
+    settled(item, None, report.evidence())
+    bet = placed([item]).get(item.id)
+    return Betted(
+        mine=answer_words(item, bet) if bet else "",
+        out=answer_words(item, answer.option),
+        lead=t("Report and source name", "报告和源码的说法"),
+        still=t("nobody measured it in this form", "题目里这种情形，还没有人测过") if bet else "",
+        why=f"{pick(answer.why)} {pick(item.option(answer.option).why)}",
+        others=others(item, bet, answer.option),
+    )
+
+
+@in_words
+def explore(name: str) -> None:
+    """Show one explorable: ``explore("floats")``. It works without a kernel and without a network once it is on the page."""
+    from course.experiment.explorables.page import NAMES, explorable
+
+    arguments.one_of(both("explorable", "可动手的图"), name, NAMES)
+    present(explorable(name))

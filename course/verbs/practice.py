@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from course.core.i18n import pick, t
@@ -13,8 +12,6 @@ from course.learning import voice
 from course.verbs import state
 from course.verbs.say import if_validated, in_words, put, say, say_verdict, state_words
 
-PATIENCE_S = 180  # a hint also opens after this long without one
-
 
 def find_exercise(exercise_id: str) -> Exercise | None:
     """The exercise, or None after a sentence that names near ids."""
@@ -24,11 +21,6 @@ def find_exercise(exercise_id: str) -> Exercise | None:
     near = did_you_mean(exercise_id, known, cutoff=0.4)
     say(t(f"There is no exercise `{exercise_id}`.{near}", f"没有名为 `{exercise_id}` 的练习。{near}"))
     return None
-
-
-def attempts(exercise: Exercise) -> int:
-    """How often the learner's own code was checked."""
-    return len(_tries(exercise))
 
 
 def _tries(exercise: Exercise) -> list[str]:
@@ -90,31 +82,26 @@ def _is_there(name: str) -> None:
 
 @in_words
 def hint(exercise_id: str) -> None:
-    """Open the next hint of an exercise; each follows an attempt, or three minutes of trying."""
+    """Show the next hint of an exercise, after an attempt of your own; after the last hint that one again."""
     exercise = find_exercise(exercise_id)
     if exercise is None:
         return
     if not exercise.hints:
         say(t("This task has no hints: it counts.", "这道题没有提示：它计入成绩。"))
         return
-    opened = len(state.now.seen("hint", exercise.id))
-    last = state.now.hints_opened_at.get(exercise.id, state.now.began)
-    free = attempts(exercise) > opened or time.monotonic() - last > PATIENCE_S
-    if opened < len(exercise.hints) and free:
-        opened += 1
-        state.now.hints_opened_at[exercise.id] = time.monotonic()
-        state.now.write("hint", exercise.id, number=opened)
-    total = len(exercise.hints)
-    for number, text in enumerate(exercise.hints[:opened], 1):
-        label = t(f"Hint {number} of {total}", f"提示 {number}/{total}")
-        say(f"💡 **{label}** {pick(text)}")
-    if opened < total and not free:
+    if not _tries(exercise):
         say(
             t(
-                f'The next hint opens after an attempt: write something, then `check("{exercise.id}")`.',
-                f'先试一次，下一条提示才会打开：写点什么，然后 `check("{exercise.id}")`。',
+                f'The first hint opens after an attempt: write something, then `check("{exercise.id}")`.',
+                f'先试一次，第一条提示才会打开：写点什么，然后 `check("{exercise.id}")`。',
             )
         )
+        return
+    total = len(exercise.hints)
+    number = min(len(state.now.seen("hint", exercise.id)) + 1, total)
+    state.now.write("hint", exercise.id, number=number)
+    label = t(f"Hint {number} of {total}", f"提示 {number}/{total}")
+    say(f"💡 **{label}** {pick(exercise.hints[number - 1])}")
 
 
 @in_words
@@ -126,7 +113,7 @@ def solution(exercise_id: str) -> None:
     if exercise.solution is None:
         say(t("This task has no solution here: it counts.", "这道题不提供答案：它计入成绩。"))
         return
-    if not attempts(exercise):
+    if not _tries(exercise):
         say(
             t(
                 f'The solution opens after an attempt of your own: `check("{exercise.id}")` first.',

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,18 +13,14 @@ from course.questions.bank import Bank
 @dataclass
 class State:
     """The state of one kernel. lesson: id of the present lesson; sheet: the answer sheet of the checkpoint, if any; tasks: task
-    id -> the name it asks for, from the notebook of the checkpoint; looked: experiments whose result the learner wants to see
-    although a bet on it is open.
+    id -> the name it asks for, from the notebook of the checkpoint.
     """
 
     lesson: str | None = None
     sheet: Any = None
-    began: float = field(default_factory=time.monotonic)
-    hints_opened_at: dict[str, float] = field(default_factory=dict)
     records: dict[str, Any] = field(default_factory=dict)
     cards: dict[str, Any] = field(default_factory=dict)
     tasks: dict[str, str] = field(default_factory=dict)
-    looked: set[str] = field(default_factory=set)
 
     @cached_property
     def bank(self) -> Bank:

@@ -17,8 +17,7 @@ from course.learning.session import place_bet
 from course.questions.bank import Bank
 from course.questions.items import Item
 from course.verbs import state
-from course.verbs.experiments import block_of
-from course.verbs.reported import reported
+from course.verbs.experiments import block_of, reported
 
 
 def script(bank: Bank, ids: Iterable[str], below: Iterable[str], language: str) -> str:

@@ -11,7 +11,7 @@ from course.experiment import base
 from course.experiment.reading import OPEN
 from course.experiment.result import block, outcome
 from course.figures.shown import STYLE
-from course.verbs.reported import reported
+from course.verbs.experiments import reported
 from tests.browser.conftest import Notebook, shoot
 from tests.course.experiment.test_every_experiment import EXPERIMENTS
 from tests.course.experiment.test_headlines import records

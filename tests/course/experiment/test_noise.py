@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -13,8 +12,6 @@ from course.core import load
 from course.core.i18n import set_language
 from course.experiment import base
 from course.game.cases import EVIDENCE, find, origin_said
-from course.verbs import noise
-from tests.conftest import ROOT
 
 NAME = "05-toy-race"
 
@@ -49,7 +46,7 @@ def test_the_recording_is_shown_without_a_word_on_the_machine(crowded, capsys):
 
 
 def test_without_a_recording_none_is_offered(crowded, monkeypatch, capsys):
-    monkeypatch.setattr(noise, "recording", lambda experiment: None)
+    monkeypatch.setattr(base, "recording", lambda experiment: None)
     course.observe(NAME, bet=False)
     said = capsys.readouterr().out
     assert "Other programs use" in said and "replay=True" not in said
@@ -68,33 +65,6 @@ def test_where_a_run_tells_nothing_the_recording_is_named(rows, live, named, mon
     monkeypatch.setattr(base, "load_or_run", lambda *_: record)
     course.observe(NAME, bet=False, replay=True)
     assert (f'observe("{NAME}", replay=True)' in capsys.readouterr().out) == named
-
-
-REST = r"""
-from IPython.core.interactiveshell import InteractiveShell
-from course.verbs import asking
-shell = InteractiveShell.instance()
-shell.user_ns["asking"] = asking
-def cell(source):
-    shell.run_cell(source, store_history=True).raise_error()
-cell("seen, ask = [], []")
-cell("seen.append('above')\nfor one in 'ab':\n    ask.append(asking.this_cell())\n    seen.append(one)\nseen.append('below')")
-seen_now = lambda: shell.user_ns["seen"]
-assert seen_now() == ["above", "a", "b", "below"]
-cell("seen.clear()")
-cell("ask[0]()")
-assert seen_now() == ["a", "b", "below"], seen_now()
-cell("seen.clear(); later = ask[2]")
-cell("later()")
-assert seen_now() == ["a", "b", "below"], seen_now()
-print("rest")
-"""
-
-
-def test_what_runs_again_is_the_rest_of_the_cell_that_asked():
-    """Cards above the question do not come twice, and no other cell runs, however many ran since."""
-    done = subprocess.run([sys.executable, "-c", REST], cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert done.stdout.strip().endswith("rest"), done.stderr + done.stdout
 
 
 def test_a_replayed_case_does_not_say_that_it_was_measured_live(monkeypatch):

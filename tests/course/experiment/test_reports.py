@@ -11,8 +11,7 @@ from course.core.i18n import LANGUAGES, pick, set_language
 from course.experiment import base, reports
 from course.questions.bank import Bank
 from course.verbs import state
-from course.verbs.experiments import open_bets
-from course.verbs.reported import reported
+from course.verbs.experiments import open_bets, reported
 
 EXPERIMENTS = base.load_all()
 REPORTS = {one.id: one for one in reports.reports()}

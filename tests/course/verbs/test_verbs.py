@@ -19,7 +19,7 @@ from course.exercises.exercise import all_exercises
 from course.experiment import base, reading, reports
 from course.experiment.reading import Reading
 from course.learning.bets import bet_of
-from course.verbs import state
+from course.verbs import experiments, state
 from course.verbs.portfolio.take_away import MOST, take_away
 from course.verbs.say import in_words
 from tests.conftest import ROOT, tell
@@ -118,19 +118,7 @@ def test_a_fault_of_the_course_is_named_as_such_and_never_a_traceback(capsys, mo
         verb()
 
 
-def test_hints_open_one_by_one_after_attempts_and_the_solution_after_one(capsys):
-    course.hint(EXERCISE.id)
-    assert "opens after an attempt" in capsys.readouterr().out
-    for number in (1, 2, 3):
-        course.check(EXERCISE.id, lambda shapes: -1)
-        course.hint(EXERCISE.id)
-        said = capsys.readouterr().out
-        assert f"Hint {number} of 3" in said and f"Hint {number + 1} of 3" not in said
-    course.solution(EXERCISE.id)
-    assert "len(set(" in capsys.readouterr().out
-
-
-def test_an_untouched_stub_is_no_attempt(capsys):
+def test_each_call_gives_the_next_hint_and_the_solution_after_an_attempt_which_an_untouched_stub_is_not(capsys):
     def stub(shapes):
         raise NotImplementedError
 
@@ -138,6 +126,12 @@ def test_an_untouched_stub_is_no_attempt(capsys):
     course.hint(EXERCISE.id)
     said = capsys.readouterr().out
     assert "not attempted" in said and "opens after an attempt" in said and "Hint 1" not in said
+    course.check(EXERCISE.id, lambda shapes: -1)
+    for _ in range(4):
+        course.hint(EXERCISE.id)
+    assert re.findall(r"Hint (\d) of 3", capsys.readouterr().out) == ["1", "2", "3", "3"]
+    course.solution(EXERCISE.id)
+    assert "len(set(" in capsys.readouterr().out
 
 
 def synthetic(monkeypatch, winner, bet=BET, live=True):
@@ -323,45 +317,16 @@ def test_finish_names_flags_left_changed_and_the_next_lesson(capsys):
 # --- asked before a bet is spoilt ---
 
 
-@pytest.fixture
-def somebody(monkeypatch):
-    monkeypatch.setattr("course.verbs.asking.somebody_there", lambda: True)
-
-
-def test_an_open_bet_is_asked_for_before_its_experiment_gives_it_away(monkeypatch, capsys, somebody):
+def test_an_open_bet_is_asked_for_before_its_experiment_gives_it_away(monkeypatch, capsys):
+    monkeypatch.setattr("course.verbs.experiments.somebody_there", lambda: True)
     synthetic(monkeypatch, "a")
     assert course.observe("05-primitive-cache") is None
     said = capsys.readouterr().out
-    assert (
-        f'predict("{BET}")' in said and 'observe("05-primitive-cache", bet=False)' in said and "A finding." not in said
-    )
+    assert f"[{BET}]" in said and 'observe("05-primitive-cache", bet=False)' in said and "A finding." not in said
     assert not state.now.seen("observe", "05-primitive-cache")
-    course.answer(BET, "a")
-    course.observe("05-primitive-cache")
-    assert "A finding." in capsys.readouterr().out
-
-
-def test_whoever_looked_without_betting_is_not_asked_again(monkeypatch, capsys, somebody):
-    synthetic(monkeypatch, "a")
     course.observe("05-primitive-cache", bet=False)
-    course.observe(["05-primitive-cache"])
+    course.observe(["05-primitive-cache"])  # who has looked is not asked again
     assert capsys.readouterr().out.count("A finding.") == 2
-
-
-def test_the_buttons_open_the_bet_or_run_the_experiment(monkeypatch):
-    from course.verbs import asking
-    from course.verbs.questions import new_card
-
-    monkeypatch.setattr("course.cards.cards.text_mode", lambda: False)
-    monkeypatch.setattr(state.now, "looked", set())
-    ran = []
-    box = asking.AskBox([state.now.bank[BET]], ["words"], new_card, lambda: ran.append(1))
-    box.bet.click()
-    box.bet.click()
-    assert state.now.cards[BET].widget in box.widget.children and len(box.widget.children) == 4 and not ran
-    box.look.click()
-    assert ran == [1] and box.widget.children == (state.now.cards[BET].widget, box.output), "no empty box stays"
-    assert asking.open_bets("05-primitive-cache", state.now.bank.items(), state.now.log) == []
 
 
 def test_a_waiting_cell_ends_without_an_error_and_the_next_error_is_shown_again():
@@ -376,7 +341,7 @@ def test_a_waiting_cell_ends_without_an_error_and_the_next_error_is_shown_again(
         ):  # set by IPython; left behind, later tests would think that somebody sits there
             patch.setattr(sys, prompt, "", raising=False)
         shell = InteractiveShell()
-        shell.user_ns["stop"] = lambda: __import__("course.verbs.asking", fromlist=["wait"]).wait()
+        shell.user_ns["stop"] = lambda: experiments.wait()
         patch.setattr(state, "running_shell", lambda: shell)
         ended = shell.run_cell("stop()\nafter = 1")
         assert type(ended.error_in_exec).__name__ == "Waiting" and "after" not in shell.user_ns
