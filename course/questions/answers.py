@@ -34,7 +34,7 @@ ALIKE, NEARLY_ALL = 0.45, 0.85
 def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3, enough: float = ENOUGH) -> list[Answer]:
     """The answers of these kinds that are nearest to the words, the best first; empty where none says enough of them."""
     every, asked = _every(), {row.name for row in named(words)}
-    asked |= {term.id for name in re.findall(r"\w+_\w+", words) if (term := glossary.find(name, glossary.read()[0]))}
+    asked |= {term.id for name in re.findall(r"\w+_\w+", words) if (term := glossary.find(name, glossary.read()))}
     found = [(hit.points, every[hit.key]) for hit in _hits(words) if hit.share >= enough and _shares(hit, words)]
     prose = is_prose(words)
     scored = [
@@ -124,7 +124,7 @@ def _texts() -> str:
 
 @cache
 def _every() -> dict[tuple[type, str], Answer]:
-    found: list[Answer] = [*knowledge.read()[0].values(), *messages.read()[0].values(), *glossary.read()[0].values()]
+    found: list[Answer] = [*knowledge.read().values(), *messages.read().values(), *glossary.read().values()]
     found += [row for row in TABLE.values() if row.kind != "internal"]
     return {(type(one), one.name if isinstance(one, Switch) else one.id): one for one in found}
 

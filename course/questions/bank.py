@@ -53,7 +53,7 @@ def _read_items(path: Path, stamp: int, check: bool) -> tuple[tuple[Item, ...], 
     for entry in raw or ():
         entry = completed(entry, path.parent.name.removeprefix("l"), keyless)
         try:
-            item = parse_spoken(entry, name) if spoken else parse_item(entry, name, keyless, check=check)
+            item = parse_spoken(entry) if spoken else parse_item(entry, name, keyless, check=check)
         except BankError as error:
             faults.append(str(error))
             continue

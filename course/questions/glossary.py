@@ -10,16 +10,13 @@ import html
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from functools import cache
 
 from course.core.catalog import FOLDER
 from course.core.i18n import Text, pick
 from course.core.markup import plain
 from course.core.suggest import nearest
-from course.questions import schema
 from course.questions.bank import read_yaml
-from course.questions.item_lint import language_faults
 
 FILE = FOLDER / "glossary.yaml"
 MARK = re.compile(r"\[\[(?P<id>[a-z0-9_.-]+)(?:\|(?P<words>[^\]|]+))?\]\]")
@@ -44,41 +41,10 @@ class Term:
         yield from (one.lower() for one in (self.id, self.id.replace("-", " "), *words, *self.also))
 
 
-SCHEMA = schema.object_of(
-    ["term", "means", "example"],
-    term=schema.TEXT,
-    also={"type": "array", "items": {"type": "string", "minLength": 1}},
-    means=schema.TEXT,
-    example=schema.TEXT,
-    lesson={"type": "string", "pattern": r"^\d\d_[a-z0-9_]+$"},
-    source={"type": "string", "minLength": 1},
-)
-
-
-def read(path: Path = FILE) -> tuple[dict[str, Term], list[str]]:
-    """(terms by id, in file order; a sentence for every fault). A faulty term is left out."""
-    found: dict[str, Term] = {}
-    faults: list[str] = []
-    for identity, raw in (read_yaml(path) or {}).items():
-        wrong = list(_faults(str(identity), raw, found))
-        faults += [f"{path.name}, {identity}, {sentence}" for sentence in wrong]
-        if not wrong:
-            found[identity] = Term(identity, **{**raw, "also": tuple(raw.get("also", ()))})
-    return found, faults
-
-
-def _faults(identity: str, raw: Any, known: dict[str, Term]) -> Iterator[str]:
-    broken = [f"field {field or '(all)'}: {what}." for field, what in schema.violations(raw, SCHEMA)]
-    yield from broken
-    if broken:
-        return
-    if not MARK.fullmatch(f"[[{identity}]]"):
-        yield "the id must be small letters, figures, dots, hyphens or underscores."
-    taken = {name: one.id for one in known.values() for name in one.names()}
-    own = Term(identity, raw["term"], raw["means"], raw["example"], tuple(raw.get("also", ())))
-    yield from (f"“{name}” is a name of {taken[name]} already." for name in dict.fromkeys(own.names()) if name in taken)
-    for field in ("means", "example"):
-        yield from language_faults(field, raw[field])
+@cache
+def read() -> dict[str, Term]:
+    """The terms by id, in the order of the file."""
+    return {one: Term(one, **{**raw, "also": tuple(raw.get("also", ()))}) for one, raw in read_yaml(FILE).items()}
 
 
 def find(words: str, terms: dict[str, Term]) -> Term | None:

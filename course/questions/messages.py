@@ -7,19 +7,15 @@ numbers, line breaks, colours of a terminal and the traceback around it make no 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
+from functools import cache
 
 from course.core.catalog import FOLDER
 from course.core.i18n import Text, both, pick
 from course.core.suggest import nearest
-from course.questions import schema
 from course.questions.bank import read_yaml
-from course.questions.item_lint import language_faults
 from course.questions.ranking import SMALL
 
 FILE = FOLDER / "messages.yaml"
@@ -92,56 +88,14 @@ class Message:
         return [(pick(name, code), pick(getattr(self, field), code)) for field, name in ROWS]
 
 
-_TEXT = schema.TEXT
-_LINE = {"type": "string", "minLength": 1}
-SCHEMA = schema.object_of(
-    ["group", "says", "means", "switch", "check", "cure", "source", "versions"],
-    **dict.fromkeys(("means", "switch", "check", "cure", "versions"), _TEXT),
-    **dict.fromkeys(("experiment", "provoke", "cure_code", "cure_check", "source"), _LINE),
-    group={"type": "string", "enum": list(GROUPS)},
-    build={"type": "string", "enum": ["cpu", "cuda"]},
-    says={"type": "array", "items": _LINE, "minItems": 1},
-    switches={"type": "array", "items": _LINE},
-)
-
-
-def read(path: Path = FILE) -> tuple[dict[str, Message], list[str]]:
-    """(messages by id, in file order; a sentence for every fault). A faulty one is left out."""
-    found, faults = _read(path, path.stat().st_mtime_ns)
-    return dict(found), list(faults)
-
-
-@lru_cache(maxsize=2)
-def _read(path: Path, changed_ns: int) -> tuple[dict[str, Message], list[str]]:
-    """What `read` gives. changed_ns: the time of the file's last change, so that an edited file is read again."""
-    found: dict[str, Message] = {}
-    faults: list[str] = []
-    for identity, raw in (read_yaml(path) or {}).items():
-        wrong = list(_faults(raw))
-        faults += [f"{path.name}, {identity}, {sentence}" for sentence in wrong]
-        if not wrong:
-            found[identity] = Message(
-                identity, **{**raw, "says": tuple(raw["says"]), "switches": tuple(raw.get("switches", ()))}
-            )
-    return found, faults
-
-
-def _faults(raw: Any) -> Iterator[str]:
-    broken = [f"field {field or '(all)'}: {what}." for field, what in schema.violations(raw, SCHEMA)]
-    yield from broken
-    if broken:
-        return
-    for said in raw["says"]:
-        if any(len(letters(part)) < _SHORTEST for part in said.split(VARIES)):
-            yield f"field says: “{said}” has a part that is too short to be known by."
-    for field in fields(Message):
-        if isinstance(raw.get(field.name), dict):
-            yield from language_faults(field.name, raw[field.name])
-        elif field.name in ("provoke", "cure_code", "cure_check") and field.name in raw:
-            try:
-                compile(raw[field.name], field.name, "exec", dont_inherit=True)
-            except SyntaxError as error:
-                yield f"field {field.name}: is not valid Python (line {error.lineno}: {error.msg})."
+@cache
+def read() -> dict[str, Message]:
+    """The messages by id, in the order of the file."""
+    tuples = ("says", "switches")
+    return {
+        one: Message(one, **raw | {key: tuple(raw.get(key, ())) for key in tuples})
+        for one, raw in read_yaml(FILE).items()
+    }
 
 
 def letters(text: str) -> str:

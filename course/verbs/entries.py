@@ -69,7 +69,7 @@ def answer(one: Answer) -> str:
         return message(one)
     if isinstance(one, Term):
         return term(one)
-    return switch(one, [card for card in knowledge.read()[0].values() if one.name in card.switches])
+    return switch(one, [card for card in knowledge.read().values() if one.name in card.switches])
 
 
 def headline(one: Answer) -> str:

@@ -26,7 +26,7 @@ def keep(*names: str) -> None:
 
     The name of a card or of a switch, also long or in a line of code. Any other words get what ``what`` says to them.
     """
-    cards = list(knowledge.read()[0].values())
+    cards = list(knowledge.read().values())
     if not names:
         _of_lessons_met(cards)
         return
@@ -91,11 +91,11 @@ def what(words: str | None = None) -> None:
 
     A message is known however it was pasted, with the traceback around it, too. Without words: the terms of this lesson.
     """
-    terms, _ = glossary.read()
+    terms = glossary.read()
     if words is None:
         _words_of(state.now.lesson, terms)
         return
-    known, words = messages.read()[0], str(words)
+    known, words = messages.read(), str(words)
     term, said, rows = glossary.find(words, terms), messages.find(words, known.values()), named(words)
     prose = is_prose(words)
     if term is not None:
@@ -166,7 +166,7 @@ def _switches(words: str, rows: list[Switch]) -> None:
     """Show the rows with this name, or all where they are few; name the others."""
     exact = [row for row in rows if plain_name(words) == row.name]
     shown = exact or (rows if len(rows) <= MOST else [])
-    cards = knowledge.read()[0].values()
+    cards = knowledge.read().values()
     for row in shown:
         put(entries.switch(row, [card for card in cards if row.name in card.switches]))
     if rest := [row.path for row in rows if row not in shown]:

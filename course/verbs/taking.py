@@ -90,7 +90,7 @@ def _parts() -> Iterator[Part]:
     )
     yield Part("sheets", t("📄 Cheat sheets", "📄 速查表"), sheets_html(sheet_of(group) for group in GROUPS))
     yield Part("interview", t("🎤 Interview", "🎤 面试题"), _interview())
-    yield Part("cards", t("🎴 Knowledge cards", "🎴 知识卡"), cards_html(knowledge.read()[0].values()))
+    yield Part("cards", t("🎴 Knowledge cards", "🎴 知识卡"), cards_html(knowledge.read().values()))
     yield Part("cases", t("🗂️ Cases", "🗂️ 游戏题"), _cases(), flows=True)
     yield Part("bets", t("🎲 Bets", "🎲 赌注"), bets_html(), flows=True)
     yield Part("passport", t("🛂 Passport", "🛂 护照"), passport_words(), flows=True)

@@ -134,7 +134,7 @@ def _switches(project: Project, code: str, root: str | None) -> dict[str, Any]:
 
 def _shown_by() -> dict[str, list[knowledge.Knowledge]]:
     found: dict[str, list[knowledge.Knowledge]] = {}
-    for card in knowledge.read()[0].values():
+    for card in knowledge.read().values():
         for name in card.switches:
             found.setdefault(name, []).append(card)
     return found
@@ -163,7 +163,7 @@ def _source(source: str) -> str:
 
 
 def _messages(project: Project, code: str, root: str | None) -> dict[str, Any]:
-    known = messages.read()[0].values()
+    known = messages.read().values()
     groups = [
         (pick(name, code), [one for one in known if one.group == group]) for group, name in messages.GROUPS.items()
     ]

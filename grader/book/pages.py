@@ -84,7 +84,7 @@ def _without_links(text: str) -> str:
 
 
 def _knowledge(code: str, lessons: list[str]) -> Iterator[str]:
-    found = knowledge.read()[0].values()
+    found = knowledge.read().values()
     for lesson in LESSONS:
         own = [_card(card, code) for card in found if card.lesson == lesson.id]
         if own:
@@ -105,7 +105,7 @@ def _heading(lesson: Lesson, code: str, lessons: list[str]) -> str:
 
 
 def _glossary(code: str, lessons: list[str]) -> Iterator[str]:
-    for term in sorted(glossary.read()[0].values(), key=lambda one: pick(one.term, code).lower()):
+    for term in sorted(glossary.read().values(), key=lambda one: pick(one.term, code).lower()):
         notes = [pick(SAID["former"], code) + ", ".join(term.also)] if term.also else []
         notes += [to(term.lesson, term.lesson)] if term.lesson in lessons else []
         notes += [link(term.source, html.escape(urlsplit(term.source).netloc))] if term.source else []

@@ -22,7 +22,7 @@ Found = tuple[int, str, str]
 
 @lru_cache(maxsize=1)
 def _terms() -> dict[str, glossary.Term]:
-    return glossary.read()[0]
+    return glossary.read()
 
 
 def heading_text(heading: str) -> str:

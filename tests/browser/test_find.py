@@ -16,12 +16,12 @@ from tests.conftest import ROOT
 def sections(code: str) -> list[list[str]]:
     """[page, title, id, heading, words] of the glossary, the cards, the switches and the messages."""
     with speaking(code):
-        rows = [["glossary", one.id, plain(pick(one.term)), pick(one.means)] for one in glossary.read()[0].values()]
-        for card in knowledge.read()[0].values():
+        rows = [["glossary", one.id, plain(pick(one.term)), pick(one.means)] for one in glossary.read().values()]
+        for card in knowledge.read().values():
             html = f'<article role="main">{card_html(card).replace("<details", f"<details id={card.id}", 1)}</article>'
             rows.append(["knowledge", *find.sections(html)[0]])
         rows += [["switches", one.name, one.path, pick(one.text)] for one in TABLE.values()]
-        for one in messages.read()[0].values():
+        for one in messages.read().values():
             rows.append(["messages", one.id, one.says[0], " ".join([*one.says[1:], *(text for _, text in one.rows())])])
     return [[page, page, *rest] for page, *rest in rows]
 
@@ -67,7 +67,7 @@ def test_what_is_typed_or_pasted_leads_to_its_section(ranked, query, identity):
 def test_every_message_pasted_with_a_traceback_comes_first(ranked):
     """Or the second, where another message lies in it."""
     late = {}
-    for one in messages.read()[0].values():
+    for one in messages.read().values():
         found = [row[2] for row in ranked(TRACEBACK.format(one.says[0].replace(messages.VARIES, "abc")))["found"]]
         if one.id not in found[:2] and messages.VARIES not in one.says[0]:
             late[one.id] = found[:3]

@@ -47,7 +47,7 @@ def cheat_sheet(group: str) -> CheatSheet:
     rows = sorted(
         (row for row in map_rows() if row["group"] == group), key=lambda row: row["kind"] not in ("switch", "setter")
     )
-    cards = tuple(card for card in knowledge.read()[0].values() if belongs(card, group))
+    cards = tuple(card for card in knowledge.read().values() if belongs(card, group))
     return CheatSheet(group, tuple(rows), cards, numbers({card.lesson for card in cards}))
 
 

@@ -16,14 +16,17 @@ from course.questions import messages
 
 torch = pytest.importorskip("torch")
 
-KNOWN, FAULTS = messages.read()
+KNOWN = messages.read()
 PROVOKED = [one for one in KNOWN.values() if one.provoke]
 BUILD = "cuda" if torch.version.cuda else "cpu"
 CURED = [one for one in KNOWN.values() if one.cure_code]
 
 
 def test_messages_are_sound_and_lead_to_what_is_there():
-    assert FAULTS == [] and len(KNOWN) >= 60 and len(PROVOKED) >= 20
+    assert len(KNOWN) >= 60 and len(PROVOKED) >= 20
+    parts = [part for one in KNOWN.values() for said in one.says for part in said.split(messages.VARIES)]
+    assert [part for part in parts if len(messages.letters(part)) < 8] == [], "too short to be known by"
+    assert {one.group for one in KNOWN.values()} <= set(messages.GROUPS)
     assert {name for one in KNOWN.values() for name in one.switches} <= set(flags.TABLE)
     assert {one.experiment for one in KNOWN.values() if one.experiment} <= set(base.load_all())
 
@@ -108,7 +111,7 @@ def test_warnings_stay_as_they_are():
 
 
 def test_a_status_that_is_not_known_is_not_taken_for_another():
-    known = messages.read()[0].values()
+    known = messages.read().values()
     assert messages.part_of("RuntimeError: cuDNN error: CUDNN_STATUS_SUCCESS", known) == []
     (found, *_) = messages.part_of("RuntimeError: cuDNN error: CUDNN_STATUS_BAD_PARM", known)  # misspelt
     assert "CUDNN_STATUS_BAD_PARAM" in found.says

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import os
 import re
+from dataclasses import MISSING, fields
 from unittest import mock
 
 import pytest
-import yaml
 
 import course
 from course import flags
@@ -16,20 +16,42 @@ from course.cards.knowledge_view import card_html, cards_html
 from course.core.catalog import BY_ID, FOLDER
 from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.text import text_of
-from course.questions import glossary, knowledge
+from course.questions import glossary, knowledge, messages
+from course.questions.bank import read_yaml
+from course.questions.item_lint import language_faults
 from course.verbs import state
 from grader.project.prose import anchor, faults, prose
 from grader.project.source import parse
 from tests.support.sources import twins
 
-CARDS, CARD_FAULTS = knowledge.read()
-TERMS, TERM_FAULTS = glossary.read()
+CARDS, TERMS = knowledge.read(), glossary.read()
 
 
-def test_cards_and_words_are_sound_and_complete_in_both_languages():
-    assert CARD_FAULTS == [] and TERM_FAULTS == []
+ENTRIES = [*CARDS.values(), *TERMS.values(), *messages.read().values()]
+
+
+@pytest.mark.parametrize("one", ENTRIES, ids=lambda one: one.id)
+def test_an_entry_says_everything_in_both_languages_and_its_code_is_python(one):
+    codes = ("code", "provoke", "cure_code", "cure_check")
+    texts = {name: text for name, text in vars(one).items() if text and name not in codes}
+    told = {name: text for name, text in texts.items() if isinstance(text, dict)}
+    assert all(set(text) == set(LANGUAGES) and all(text.values()) for text in told.values())
+    assert [fault for name, text in told.items() for fault in language_faults(name, text)] == []
+    needed = [field.name for field in fields(one) if field.default is MISSING]
+    assert all(vars(one)[name] for name in needed if name not in ("switches", "code"))
+    for code in filter(None, (vars(one).get(name) for name in codes)):
+        for language in LANGUAGES:
+            ast.parse(pick(code, language))
+            assert len(pick(code, language).strip("\n").splitlines()) <= 6 or "code" not in vars(one)
+
+
+def test_ids_and_names_belong_to_one_entry_and_lessons_exist():
+    written = [raw["id"] for path in FOLDER.glob("l*/knowledge.yaml") for raw in read_yaml(path)]
+    assert len(set(written)) == len(written)
     assert {card.lesson for card in CARDS.values()} <= set(BY_ID) and len(TERMS) >= 60
     assert {term.lesson for term in TERMS.values() if term.lesson} <= {*BY_ID, "10_tuning_master", "12_profiler"}
+    names = [name for term in TERMS.values() for name in set(term.names())]
+    assert len(set(names)) == len(names) and all(glossary.MARK.fullmatch(f"[[{one}]]") for one in TERMS)
 
 
 def test_every_switch_of_a_card_is_in_the_table_of_switches():
@@ -71,30 +93,6 @@ def calls(code: str) -> str:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node.value = ""
     return ast.dump(tree)
-
-
-def write(folder, text, lesson="05_cudnn_benchmark"):
-    (folder / f"l{lesson}").mkdir(parents=True, exist_ok=True)
-    (folder / f"l{lesson}" / "knowledge.yaml").write_text(text, "utf-8")
-    return knowledge.read(folder)
-
-
-@pytest.mark.parametrize(
-    "change, complaint",
-    [
-        ({"pays": {"en": "only English"}}, "field pays"),
-        ({"costs": "one language only here"}, "one language only"),
-        ({"code": "x = 1\n" * 7}, "at most 6"),
-        ({"code": "x = = 1"}, "not valid Python"),
-        ({"nothng": "x"}, "not a known field"),
-    ],
-)
-def test_a_faulty_card_is_named_with_its_field(tmp_path, change, complaint):
-    good = yaml.safe_load((FOLDER / "l05_cudnn_benchmark/knowledge.yaml").read_text("utf-8"))[0]
-    assert write(tmp_path, yaml.safe_dump([good], allow_unicode=True))[1] == []
-    found, wrong = write(tmp_path, yaml.safe_dump([good | change], allow_unicode=True))
-    assert found == {} and len(wrong) == 1 and complaint in wrong[0]
-    assert "twice" in write(tmp_path, yaml.safe_dump([good, good], allow_unicode=True))[1][0]
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
@@ -150,13 +148,6 @@ def test_what_helps_with_a_slip_and_lists_the_words(capsys):
     course.what()
     said = capsys.readouterr().out
     assert pick(TERMS["plan"].means)[:20] in said and "FLOP/s" in said
-
-
-def test_a_name_belongs_to_one_word_only(tmp_path):
-    path = tmp_path / "glossary.yaml"
-    entry = {"term": {"en": "a", "zh": "甲"}, "means": {"en": "m", "zh": "意"}, "example": {"en": "e", "zh": "例"}}
-    path.write_text(yaml.safe_dump({"one": entry, "two": entry}, allow_unicode=True), "utf-8")
-    assert any("already" in fault for fault in glossary.read(path)[1])
 
 
 # --- in the notebooks ---
