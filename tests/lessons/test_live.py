@@ -32,15 +32,14 @@ EXACT: dict[str, tuple[float, dict]] = {
     "07-noise": (60, {"07-bet-noise": "c"}),
     "07-solve": (60, {"07-bet-solve": "b"}),
     "07-tree": (60, {"07-bet-default": "b"}),
-    "08-assignments": (60, {"08-bet-liar": "b"}),
     "08-float32-loses": (60, {"08-bet-counter": "b"}),
 }
 """Name -> seconds, and what comes out everywhere: nothing here depends on a clock."""
 TIMED = {
-    "02-five-stopwatches": 1, "04-bits": 1, "04-cpu-enabled": 1, "04-dispatch": 1, "04-gates": 1, "04-onednn-ops": 1,
+    "02-five-stopwatches": 1, "04-bits": 1, "04-cpu-enabled": 1, "04-gates": 1, "04-onednn-ops": 1,
     "05-toy-cost": 1, "05-toy-race": 1, "06-company": 60, "06-one-ulp": 60, "06-two-lines": 60, "07-onednn": 60,
-    "09-deterministic": 2, "09-layouts": 2, "09-logs": 2, "09-on-off": 1, "09-one-step": 1, "09-routes": 2, "11-hidden": 1,
-    "11-witness": 1, "12-cost": 1, "12-repairs": 1, "12-two-columns": 1, "12-wait": 1, "13-who-inherits": 60, "14-twice": 1,
+     "09-layouts": 2, "09-logs": 2, "09-on-off": 1, "09-one-step": 1, "09-routes": 2, "11-hidden": 1,
+    "11-witness": 1, "12-cost": 1, "12-repairs": 1, "12-two-columns": 1, 
     "15-what-moves": 0.5, "16-packed": 60,
 }  # fmt: skip
 """Name -> seconds: what comes out is this machine's."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import torch
 
+from course import flags
 from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
@@ -120,3 +121,30 @@ def read_bits(rows: list[dict]) -> Reading:
         return Reading("d", drawn=drawn)
     share = counts["on"] / decided
     return Reading("a" if share > 0.95 else "b" if share < 0.05 else "c", {"share": share}, drawn)
+
+
+# --- 04-gates -----------------------------------------------------------------------------------------------
+
+GATES = {"layers": CUDNN, "attention": "cuda.enable_cudnn_sdp", "products": "", "rest": ""}
+"""Operations -> the switch that they ask before cuDNN."""
+
+
+@experiment(name="04-gates", lesson=LESSON, needs="cpu", seconds=1)
+def gates(budget: Budget) -> list[dict]:
+    """The switches that stand before cuDNN, as they are now; 1 is open, -1 means that there is none."""
+    now = flags.read()
+    return [
+        {"group": group, "switch": switch, "open": int(now[switch] is True) if switch else -1}
+        for group, switch in GATES.items()
+    ]
+
+
+def read_gates(rows: list[dict]) -> Reading:
+    """The table is from PyTorch's source; of a switch the side that holds as it stands now is marked."""
+    sides = {1: ["on"], 0: ["off"], -1: ["on", "off"]}
+    drawn = [
+        {"group": row["group"], "switch": row["switch"] or "none", "on": row["group"], "off": row["group"]}
+        | {"told": sides[row["open"]]}
+        for row in rows
+    ]
+    return Reading("told" if any(row["group"] == "layers" for row in rows) else None, drawn=drawn)

@@ -16,50 +16,19 @@ from course import flags
 from course.core import arguments
 from course.experiment.kernels import seen
 
-UNNAMED = "unnamed"  # for a choice that torch has no Python name for, and prints as ???
-# case -> (input shape, weight shape, other arguments)
-CONVOLUTIONS: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
-    "plain": ((8, 16, 56, 56), (16, 16, 3, 3), {}),
-    "large batch": ((32, 16, 56, 56), (16, 16, 3, 3), {}),
-    "small": ((1, 3, 32, 32), (16, 3, 3, 3), {}),
-    "depthwise": ((8, 16, 56, 56), (16, 1, 3, 3), {"groups": 16}),
-    "dilated": ((8, 16, 56, 56), (16, 16, 3, 3), {"dilation": 2}),
-    "transposed": ((8, 16, 56, 56), (16, 16, 3, 3), {"transposed": True}),
-    "float64": ((8, 16, 56, 56), (16, 16, 3, 3), {"dtype": torch.float64}),
-}
 
+def pretended_backend(depthwise: bool = False) -> str:
+    """Who PyTorch would choose for a 3x3 convolution, were its tensors on an NVIDIA GPU: they have a shape and no memory.
 
-def chosen_backend(case: str, device: str = "cpu") -> str:
-    """The name of the backend that PyTorch would take for a case of CONVOLUTIONS; nothing is computed.
-
-    Uses a private function of torch. A choice without a Python name comes back as UNNAMED; raises
-    RuntimeError where torch cannot answer.
+    Uses a private function of torch; raises RuntimeError where torch cannot answer.
     """
-    shape, kernel, more = CONVOLUTIONS[case]
-    dtype = more.get("dtype", torch.float32)
-    x, weight = (torch.empty(size, dtype=dtype, device=device) for size in (shape, kernel))
-    width = more.get("dilation", 1)
-    choice = torch._C._select_conv_backend(
-        x,
-        weight,
-        None,
-        [1, 1],
-        [width, width],
-        [width, width],
-        more.get("transposed", False),
-        [0, 0],
-        more.get("groups", 1),
-    )
-    name = str(choice).rpartition(".")[2]
-    return UNNAMED if "?" in name else name
-
-
-def pretended_backend(case: str) -> str:
-    """The same for tensors that only pretend to lie on an NVIDIA GPU: they have a shape and no memory."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
+    groups = 16 if depthwise else 1
     with FakeTensorMode():
-        return chosen_backend(case, "cuda")
+        x, weight = (torch.empty(size, device="cuda") for size in ((8, 16, 56, 56), (16, 16 // groups, 3, 3)))
+        choice = torch._C._select_conv_backend(x, weight, None, [1, 1], [1, 1], [1, 1], False, [0, 0], groups)
+    return str(choice).rpartition(".")[2]
 
 
 # --- operations: name -> a call without arguments -----------------------------------------------------------

@@ -1,6 +1,6 @@
 """Experiments of lesson 06: what repeats itself to the last bit, what does not, and which cure helps.
 
-``training`` and ``filters`` hold the small computations. cuDNN is asked in new processes, because a process keeps its plans.
+``training`` holds the small computations. cuDNN is asked in new processes, because a process keeps its plans.
 """
 
 from __future__ import annotations

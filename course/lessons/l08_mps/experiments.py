@@ -1,66 +1,173 @@
-"""Experiments of lesson 08 that any machine runs: what torch.backends.mps answers, and what it cannot switch.
+"""Experiments of lesson 08 that any machine runs: when a variable is read, and what is lost without float64.
 
-Exact errors are data. A Mac is needed by ``experiments_mps*.py`` alone.
+A Mac is needed by ``experiments_mps.py`` alone.
 """
 
 from __future__ import annotations
 
-from course.core.tables import clip
+import math
+from collections.abc import Callable, Iterator
+
+import torch
+
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
-from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
+from course.lessons.l08_mps import probes
 
 LESSON = "08_mps"
-PROBES = "course.lessons.l08_mps.probes"
 
 
-def answers(rows: list[dict]) -> list[dict]:
-    """Each call with its answer, or the kind of its error, which stands out."""
+# --- 08-float32-loses: four everyday computations that notice when float64 is missing -------------------------
+
+STEPS = 16_777_216  # 2**24: from here on float32 has no odd numbers
+NOW_S = 1_700_000_000.0  # Unix seconds of a day in 2023; float32 has one number in 128 there
+
+
+def _count(kind: torch.dtype) -> float:
+    counter = torch.tensor(STEPS, dtype=kind)
+    for _ in range(10):
+        counter += 1
+    return float(counter.double() - STEPS)
+
+
+def _elapsed(kind: torch.dtype) -> float:
+    start, end = torch.tensor([NOW_S, NOW_S + 30], dtype=torch.float64).to(kind)
+    return float(end - start)
+
+
+def _elapsed_cured() -> float:
+    moments = torch.tensor([NOW_S, NOW_S + 30], dtype=torch.float64)
+    start, end = (moments - moments[0]).to(torch.float32)  # subtract first, cast then
+    return float(end - start)
+
+
+def _spread(kind: torch.dtype) -> float:
+    x = (torch.arange(1000, dtype=torch.float64) % 2 + 10_000).to(kind)
+    return float((x * x).mean() - x.mean() ** 2)
+
+
+def _spread_cured() -> float:
+    x = (torch.arange(1000, dtype=torch.float64) % 2 + 10_000).to(torch.float32)
+    return float(((x - x.mean()) ** 2).mean())
+
+
+def _log_det(kind: torch.dtype) -> float:
+    return float(torch.linalg.det(0.5 * torch.eye(200, dtype=kind)).double().log2())
+
+
+def _log_det_cured() -> float:
+    log = torch.linalg.slogdet(0.5 * torch.eye(200, dtype=torch.float32)).logabsdet
+    return float(log.double() / torch.log(torch.tensor(2.0, dtype=torch.float64)))
+
+
+CASES: dict[str, tuple[Callable[[torch.dtype], float], Callable[[], float]]] = {
+    "count": (_count, lambda: _count(torch.int64)),
+    "elapsed": (_elapsed, _elapsed_cured),
+    "spread": (_spread, _spread_cured),
+    "log_det": (_log_det, _log_det_cured),
+}
+"""Name -> (the computation in a given dtype, the cure in float32 or int64)."""
+
+
+# --- 08-env-when --------------------------------------------------------------------------------------------
+
+
+@experiment(name="08-env-when", lesson=LESSON, needs="cpu", seconds=45)
+def env_when(budget: Budget) -> Iterator[dict]:
+    """Each variable set before import, after import and after the first use, in new processes."""
+    values = {
+        "OMP_NUM_THREADS": "1",
+        "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "1",
+        "ATEN_CPU_CAPABILITY": "default",
+        "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+    }
+    seen = {
+        moment: probes.seen_at(moment, values)
+        for moment in budget.loop(probes.MOMENTS, desc=both("new processes", "新进程"))
+    }
+    named = probes.named_in_libraries((*probes.VARIABLES, probes.FALLBACK))
+    for variable in probes.VARIABLES:
+        never, early = (seen.get(moment, {}).get(variable) for moment in ("never", "before import"))
+        for moment in probes.MOMENTS[1:]:
+            if moment in seen:
+                value = seen[moment][variable]
+                counted = "unclear" if never == early else "yes" if value == early else "no"
+                yield {
+                    "variable": variable,
+                    "moment": moment,
+                    "counted": counted,
+                    "seen": str(value),
+                    "without": str(never),
+                }
+    yield {
+        "variable": probes.FALLBACK,
+        "moment": "any",
+        "counted": "unclear" if named[probes.FALLBACK] else "nobody reads it",
+        "seen": "named in the libraries" if named[probes.FALLBACK] else "not in the libraries",
+        "without": "",
+    }
+
+
+def read_env_when(rows: list[dict]) -> Reading:
+    """How many of the variables still count after the import; those of which it cannot be seen decide nothing."""
+    variables = {
+        name: {row["moment"]: row["counted"] for row in rows if row["variable"] == name}
+        for name in dict.fromkeys(row["variable"] for row in rows)
+    }
+    drawn = []
+    for name, found in variables.items():
+        counted = {moment: found.get(moment, found.get("any", "not run")) for moment in probes.MOMENTS[1:]}
+        drawn.append({"variable": name, **counted, "told": [moment for moment, one in counted.items() if one == "no"]})
+    after = [found["after import"] for found in variables.values() if "after import" in found]
+    in_time, late = after.count("yes"), after.count("no")
+    if in_time + late < 2 or len(after) < len(probes.VARIABLES):
+        return Reading(drawn=drawn)
+    outcome = "a" if not in_time else "c" if not late else "b"
+    return Reading(outcome, {"counted": in_time, "all": in_time + late}, drawn)
+
+
+# --- 08-float32-loses ---------------------------------------------------------------------------------------
+
+
+@experiment(name="08-float32-loses", lesson=LESSON, needs="cpu", seconds=2)
+def float32_loses(budget: Budget) -> list[dict]:
+    """Four everyday computations in float64, in float32, and in a form that does without float64."""
     return [
-        {"code": row["code"], "answer": clip(row["said"]) if row["kind"] == "value" else row["kind"]}
-        | {"told": ["answer"] * (row["kind"] != "value")}
-        for row in rows
+        {
+            "case": name,
+            "float64": str(compute(torch.float64)),
+            "float32": str(compute(torch.float32)),
+            "cured": str(cured()),
+        }
+        for name, (compute, cured) in CASES.items()
     ]
 
 
-# --- 08-assignments -----------------------------------------------------------------------------------------
-
-
-@experiment(name="08-assignments", lesson=LESSON, needs="cpu", seconds=6)
-def assignments(budget: Budget) -> list[dict]:
-    """Six inventions and one overwritten query, with two controls, in a process that may be broken."""
-    return rows_of(PROBES, "assignments")
-
-
-def read_assignments(rows: list[dict]) -> Reading:
-    """The headline speaks of the assignments to torch.backends.mps, the others are controls."""
+def read_float32_loses(rows: list[dict]) -> Reading:
+    """A result is lost where it is off by more than 1 %; the bet is about the counter alone."""
+    lost = [row for row in rows if _lost(row, "float32")]
+    still = [row for row in lost if _lost(row, "cured")]
     drawn = [
-        {**row, "line": "the lie" if _lies(row) else row["code"], "effect": (effect := _effect(row))}
-        | {"told": ["effect"] * (effect in ("refused", "tensors", "known"))}
+        {"case": row["case"], **{column: _number(row[column]) for column in COLUMNS}}
+        | {"told": [column for column in COLUMNS if _lost(row, column)]}
         for row in rows
     ]
-    ours = [row for row in rows if row["code"].startswith("mps.")]
-    if any(row["tensor"] != row["tensor_before"] for row in ours):
-        outcome = "tensors changed"
-    else:
-        outcome = "all accepted" if all(row["accepted"] == "yes" for row in ours) else "some refused"
-    lie = next((row["effect"] for row in drawn if row["line"] == "the lie"), None)
-    settled = lie and {"refused": "c", "tensors": "a", "answer": "b"}.get(lie, "d")
-    numbers = {"refused": sum(row["accepted"] != "yes" for row in ours), "all": len(ours)}
-    return Reading(outcome if ours else None, numbers, drawn, {"08-bet-liar": settled})
+    steps = next((float(row["float32"]) for row in rows if row["case"] == "count"), None)
+    settled = None if steps is None else "a" if steps == 10 else "b" if steps == 0 else "c"
+    cured = "all cured" if len(lost) == len(rows) else "cured"
+    outcome = "same" if not lost else "not all cured" if still else cured
+    return Reading(outcome, {"lost": len(lost), "all": len(rows)}, drawn, {"08-bet-counter": settled})
 
 
-def _lies(row: dict) -> bool:
-    """Whether it is the assignment that the bet is about."""
-    return row["code"].startswith("mps.is_available =")
+COLUMNS = ("float64", "float32", "cured")
 
 
-def _effect(row: dict) -> str:
-    """What came of an assignment: the first of these that holds."""
-    if row["accepted"] != "yes":
-        return "refused"
-    if row["tensor"] != row["tensor_before"]:
-        return "tensors"
-    if row["query"] != row["query_before"]:
-        return "answer"
-    return "known" if row["known_before"] == "yes" else "nothing"
+def _number(text: str) -> str:
+    value = float(text)
+    return f"{value:.4g}" if math.isfinite(value) else "−∞" if value < 0 else "∞" if value > 0 else "nan"
+
+
+def _lost(row: dict, column: str) -> bool:
+    exact, found = float(row["float64"]), float(row[column])
+    return not abs(found - exact) <= 0.01 * abs(exact)

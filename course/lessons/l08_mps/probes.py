@@ -37,58 +37,6 @@ def tried(action: Callable[[], Any]) -> dict[str, str]:
     return {"kind": "value", "said": said[:110]}
 
 
-# --- who answers ------------------------------------------------------------------------------------------
-
-
-# --- assignments ------------------------------------------------------------------------------------------
-
-
-def assignments() -> list[dict[str, str]]:
-    """Assign to torch.backends.mps and, as controls, elsewhere; what was accepted, and what it changed.
-
-    The liar in place of a query is taken back before the controls run. The rest stays: run it in a process of its own.
-    """
-    backends, mps = torch.backends, torch.backends.mps
-    honest, query = bool(torch._C._mps_is_available()), mps.is_available
-    tries = [
-        (mps, "mps", name, True, "True")
-        for name in ("enabled", "benchmark", "deterministic", "allow_tf32", "fallback", "is_availible")
-    ]
-    tries += [
-        (mps, "mps", "is_available", lambda: not honest, f"lambda: {not honest}"),
-        (backends.cudnn, "cudnn", "benchmark", True, "True"),
-        (backends.cuda.matmul, "cuda.matmul", "benchmark", True, "True"),
-    ]
-    rows = []
-    for owner, where, name, value, written in tries:
-        before = _witnesses(owner, name)
-        outcome = tried(lambda owner=owner, name=name, value=value: setattr(owner, name, value))
-        after = _witnesses(owner, name)
-        rows.append(
-            {
-                "code": f"{where}.{name} = {written}",
-                "accepted": "yes" if outcome["kind"] == "value" else outcome["kind"],
-                "query_before": before["query"],
-                "query": after["query"],
-                "tensor_before": before["tensor"],
-                "tensor": after["tensor"],
-                "known_before": before["known"],
-            }
-        )
-        mps.is_available = query
-    return rows
-
-
-def _witnesses(owner: Any, name: str) -> dict[str, str]:
-    query = tried(torch.backends.mps.is_available)
-    tensor = tried(lambda: torch.zeros(1, device="mps"))
-    return {
-        "query": query["said"] if query["kind"] == "value" else query["kind"],
-        "tensor": tensor["kind"],
-        "known": "yes" if hasattr(owner, name) else "no",
-    }
-
-
 # --- when an environment variable is read -----------------------------------------------------------------
 
 VARIABLES = (

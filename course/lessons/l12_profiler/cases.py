@@ -1,4 +1,4 @@
-"""Three slow functions and their repairs, and a loader that keeps its reader waiting.
+"""Three slow functions and their repairs, and a drawing of a wait.
 
 Each is short enough to be read whole; `show_code` prints one with the line numbers that a trace names.
 """
@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -125,30 +124,6 @@ def cases() -> list[Case]:
 
 
 # --- a wait -----------------------------------------------------------------------------------------------------
-
-
-class SlowPhotos(torch.utils.data.Dataset):
-    """Photos that each take a while to come, as from a slow disk."""
-
-    def __init__(self, count: int = 8, each_ms: float = 5.0) -> None:
-        self.count, self.each_ms = count, each_ms
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __getitem__(self, place: int) -> torch.Tensor:
-        if not 0 <= place < self.count:
-            raise IndexError(place)
-        time.sleep(self.each_ms / 1e3)
-        return torch.full((3, 32, 32), float(place))
-
-
-def epoch(model: nn.Module, loader: Iterable[torch.Tensor]) -> float:
-    """Once through the data: the sum of what the model says."""
-    total = 0.0
-    for photos in loader:
-        total += float(model(photos).sum())
-    return total
 
 
 DRAWN = (

@@ -1,4 +1,4 @@
-"""Experiments of lesson 12: two columns of one table, three repairs, a wait for data, what the profiler itself costs.
+"""Experiments of lesson 12: two columns of one table, three repairs, what the profiler itself costs.
 
 All run on a CPU. Times stand in ratios, taken side by side in this process, with the interval of their median.
 """
@@ -17,10 +17,10 @@ from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.experiment.rows import FEW, groups, race_row
-from course.lessons.l12_profiler.cases import SlowPhotos, cases, epoch
+from course.lessons.l12_profiler.cases import cases
 from course.models import toy_search
 from course.timing.stats import median, median_interval
-from course.trace import parts_of, span_of, trace_of
+from course.trace import span_of, trace_of
 from course.trace.onednn_log import log_of, time_in
 
 LESSON = "12_profiler"
@@ -110,45 +110,6 @@ def read_repairs(rows: list[dict]) -> Reading:
     if clear:
         return Reading(REPAIRS[best["case"]], numbers)
     return Reading("all three" if all(row["high"] < 1 for row in rows) else None, numbers, bets=bets)
-
-
-# --- 12-wait --------------------------------------------------------------------------------------------------
-
-PLACES = {"operations": "a", "loader": "b", "outside": "c"}  # where the wait stands -> the option that says so
-
-
-@experiment(name="12-wait", lesson=LESSON, needs="cpu", seconds=5)
-def wait_for_data(budget: Budget) -> list[dict]:
-    """Eight traces of a pass over slow photos: shares of operations, of the loader's row, of neither."""
-    from torch.utils.data import DataLoader
-
-    model, rows = nn.Conv2d(3, 8, 3).eval(), []
-    with toy_search.one_thread(), torch.inference_mode():
-        for number in budget.loop(range(8), desc=both("traces", "剖析"), least=FEW):
-            found = trace_of(
-                lambda: epoch(model, DataLoader(SlowPhotos(), batch_size=4)), calls=1, warm_ups=number == 0
-            )
-            listed, span = found.rows(), span_of(found.rows())
-            loader = sum(row["self_us"] for row in listed if row["kind"] == "label")
-            parts = parts_of(listed)
-            rows.append(
-                {
-                    "trace": number,
-                    "loader": loader / span,
-                    "outside": (parts["outside"] - loader) / span,
-                    "operations": (parts["work"] + parts["prepare"] + parts["pass"]) / span,
-                }
-            )
-    return rows
-
-
-def read_wait_for_data(rows: list[dict]) -> Reading:
-    """Where more than half of the time stands, in each of the traces."""
-    share = {place: median([row[place] for row in rows]) for place in PLACES}
-    most = max(share, key=share.__getitem__)
-    drawn = [{"place": place, "percent": 100 * of, "quiet": place != most} for place, of in share.items()]
-    sure = [option for place, option in PLACES.items() if all(row[place] > 0.5 for row in rows)]
-    return Reading(sure[0] if sure and len(rows) >= FEW else None, {"share": share["loader"]}, drawn)
 
 
 # --- 12-cost --------------------------------------------------------------------------------------------------

@@ -69,33 +69,6 @@ def read_baked(rows: list[dict]) -> Reading | None:
     return Reading("c" if row["after"] == "flash" else "a" if row["again"] else "b", drawn=drawn)
 
 
-# --- 13-who-inherits ----------------------------------------------------------------------------------------
-
-OF_THREAD = ("grad_enabled", "autocast")
-
-
-@experiment(name="13-who-inherits", lesson=LESSON, version=1, needs="cpu", seconds=15, whole=True)
-def who_inherits(budget: Budget) -> Iterator[dict]:
-    """In a new process: five settings of the process and two of a thread; read in a thread, a forked and a spawned child."""
-    for part in budget.loop(["inherits"], desc=both("processes", "进程")):
-        yield from rows_of(PROBES, part)
-
-
-def read_who_inherits(rows: list[dict]) -> Reading | None:
-    """What each reads, and what of it a new thread shares with the main one: the switches, and what belongs to a thread."""
-    readers = ("thread", "fork", "spawn")
-    drawn = [{**row, "told": [who for who in readers if row[who] not in ("", row["main"])]} for row in rows]
-    sees = {row["setting"]: row["thread"] == row["main"] for row in rows if row["thread"]}
-    own = {sees[name] for name in OF_THREAD if name in sees}
-    switches = {seen for name, seen in sees.items() if name not in OF_THREAD}
-    if not own or not switches:
-        return None
-    answers = {(True, True): "a", (True, False): "b", (False, True): "c", (False, False): "d"}
-    option = answers.get((sees.get("flash_sdp_enabled"), *own))
-    outcome = "some" if len(own) > 1 or len(switches) > 1 else option
-    return Reading(outcome, drawn=drawn, bets={"13-bet-thread": option})
-
-
 # --- 13-autocast --------------------------------------------------------------------------------------------
 
 REFUSED = "RuntimeError"

@@ -1,13 +1,10 @@
-"""What lesson 13 runs in a new process: compiling under changing switches, and what a thread or a child sees.
+"""What lesson 13 runs in a new process: compiling under changing switches.
 
 torch alone is needed. Every function returns rows of plain data.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import threading
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -134,63 +131,6 @@ def baked() -> list[dict]:
             reset = _seen(call)
         rows.append({"backend": name, "before": before, "after": after, "reset": reset, "again": again})
     return rows
-
-
-# --- what a thread and a child process see --------------------------------------------------------------------
-
-
-def settings() -> dict[str, str]:
-    """What this thread reads: five switches of the process, the threads of an operator, and what a thread keeps for itself."""
-    b = torch.backends
-    return {
-        "cudnn.benchmark": str(b.cudnn.benchmark),
-        "mkldnn.enabled": str(b.mkldnn.enabled),
-        "flash_sdp_enabled": str(b.cuda.flash_sdp_enabled()),
-        "deterministic": str(torch.are_deterministic_algorithms_enabled()),
-        "default_dtype": str(torch.get_default_dtype()).removeprefix("torch."),
-        "grad_enabled": str(torch.is_grad_enabled()),
-        "autocast": str(torch.is_autocast_enabled("cpu")),
-    }
-
-
-def _send(pipe: Any) -> None:
-    pipe.send(settings())
-
-
-def _of_thread() -> dict[str, str]:
-    answers: list[dict[str, str]] = []
-    thread = threading.Thread(target=lambda: answers.append(settings()))
-    thread.start()
-    thread.join()
-    return answers[0]
-
-
-def _of_child(method: str) -> dict[str, str]:
-    context = multiprocessing.get_context(method)
-    here, there = context.Pipe()
-    child = context.Process(target=_send, args=(there,))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python 3.12 warns of a fork beside other threads
-        child.start()
-    there.close()  # so that a child that dies ends the wait
-    answer = here.recv()
-    child.join()
-    return answer
-
-
-def inherits() -> list[dict]:
-    """Each setting moved from its default in the main thread; what a new thread, a forked and a spawned child read."""
-    fresh, b = settings(), torch.backends
-    b.cudnn.benchmark, b.mkldnn.enabled = True, False
-    b.cuda.enable_flash_sdp(False)
-    torch.use_deterministic_algorithms(True)
-    torch.set_default_dtype(torch.float64)
-    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
-        seen = {"main": settings(), "thread": _of_thread()}
-        for method in ("fork", "spawn"):
-            known = method in multiprocessing.get_all_start_methods()
-            seen[method] = _of_child(method) if known else dict.fromkeys(fresh, "")
-    return [{"setting": name, "default": fresh[name], **{who: seen[who][name] for who in seen}} for name in fresh]
 
 
 def flip_flop() -> int:

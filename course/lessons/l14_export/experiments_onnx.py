@@ -1,14 +1,8 @@
-"""Experiments of lesson 14 with an ONNX file: equal bits, a tolerance that separates, and exporting twice."""
+"""Experiments of lesson 14 with an ONNX file: equal bits, and a tolerance that separates."""
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
-import sys
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
 
 import torch
 from torch import nn
@@ -16,7 +10,7 @@ from torch import nn
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.lessons.l14_export import ways_out
-from course.lessons.l14_export.experiments import EXPORTING, LESSON
+from course.lessons.l14_export.experiments import LESSON
 
 # --- 14-same-bits ---------------------------------------------------------------------------------------------
 
@@ -139,64 +133,3 @@ def read_tolerance(rows: list[dict]) -> Reading | None:
     gap, passing = faults[0]["times"], sum(row["passes"] for row in faults)
     outcome = "a" if gap < 3 else "b" if gap < 100 else "c"
     return Reading(outcome, {"passing": passing, "faults": len(faults)}, [drawn("right", RIGHT), *faults])
-
-
-# --- 14-twice -------------------------------------------------------------------------------------------------
-
-AGAIN = ("again", "elsewhere")
-PARTS = ("file", "graph", "weights")
-SCRIPT = """from course.lessons.l14_export import ways_out
-
-
-class Sent(ways_out.SmallNet):
-    def forward(self, x):
-        return super().forward(x)
-"""
-
-
-def _script_in(folder: str) -> ModuleType:
-    """The script written into this folder and imported from there, each time under the same name."""
-    path = Path(folder) / "sent.py"
-    path.write_text(SCRIPT, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("sent", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["sent"] = module
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        del sys.modules["sent"]
-    return module
-
-
-def parts_in(folder: str) -> dict[str, str | bool]:
-    """Export the script's network and return SHA-256 sums: of the file, its graph, its weights; and whether it names `folder`."""
-    model = _script_in(folder).Sent()
-    model.load_state_dict(ways_out.small_net().state_dict())
-    program = ways_out.to_onnx(model.eval(), (ways_out.images(),))
-    file = program.model_proto.SerializeToString(deterministic=True)
-    graph, weights = ways_out.graph_and_weights(ways_out.without_notes(program))
-    sums = {"file": file, "graph": graph, "weights": weights}
-    return {**{part: hashlib.sha256(text).hexdigest() for part, text in sums.items()}, "path": folder.encode() in file}
-
-
-@experiment(name="14-twice", lesson=LESSON, version=1, needs="onnx", seconds=15)
-def twice(budget: Budget) -> Iterator[dict]:
-    """The same network exported again: at once, and from a script in another folder."""
-    with tempfile.TemporaryDirectory() as here, tempfile.TemporaryDirectory() as other:
-        first = parts_in(here)
-        for name in budget.loop(AGAIN, desc=EXPORTING, least=len(AGAIN)):
-            found = parts_in(here if name == "again" else other)
-            yield {
-                "again": name,
-                **{part: int(found[part] == first[part]) for part in PARTS},
-                "path": int(found["path"]),
-            }
-
-
-def read_twice(rows: list[dict]) -> Reading:
-    """What is the same byte for byte after an export from another folder."""
-    drawn = [{**row, "told": [part for part in PARTS if not row[part]]} for row in rows]
-    row = next((row for row in rows if row["again"] == "elsewhere"), None)
-    if row is None:
-        return Reading(drawn=drawn)
-    return Reading("a" if row["file"] else "b" if row["graph"] and row["weights"] else "c", drawn=drawn)

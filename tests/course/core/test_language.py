@@ -71,13 +71,11 @@ def _misused():
     from course.lessons.l04_cudnn_enabled import probes
     from course.lessons.l05_cudnn_benchmark.experiments_toy import costs
     from course.lessons.l05_cudnn_benchmark.search_tree import search_tree
-    from course.lessons.l06_cudnn_deterministic.filters import FilterConv
     from course.lessons.l06_cudnn_deterministic.training import fingerprint, small_training
     from course.lessons.l08_mps.machines import pretend
     from course.lessons.l12_profiler.cases import show_code
     from course.lessons.l12_profiler.kernel_names import read_aloud
     from course.lessons.l13_together import attention
-    from course.lessons.l14_export.two_orders import TwoOrders
     from course.lessons.l14_export.ways_out import flags_in_trace, images
     from course.lessons.l16_rest.int8_race import int8_race
     from course.models import rounding, toy_search
@@ -88,7 +86,6 @@ def _misused():
         lambda: toy_search.run_schedule(["x"], True),
         lambda: toy_search.image(8.5),
         lambda: toy_search.ToyConv()(3, toy_search.kernel()),
-        lambda: FilterConv()(toy_search.image(8), "x"),
         lambda: ToyDevice().launch(math.nan),
         lambda: ToyDevice().event().elapsed_ms(3),
         lambda: VirtualDevice().launch(-1),
@@ -113,7 +110,6 @@ def _misused():
         lambda: read_aloud(3),
         lambda: images(-1),
         lambda: flags_in_trace(layer, 3),
-        lambda: TwoOrders(0),
         lambda: int8_race(4, 8, 8.5),
         lambda: access._set_matmul(None, "very high"),
     ]

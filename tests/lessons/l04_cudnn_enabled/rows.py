@@ -66,12 +66,6 @@ FURTHER = {
         (races(Conv2d="same", LSTM="undecided"), None),
         (races(Conv2d="slower", LSTM="faster"), None),
     ],
-    "04-bet-dispatch": [
-        (choices("Slow2d", "Mkldnn"), "a"),
-        (choices("Mkldnn", "Slow2d"), "b"),
-        (choices("Slow2d", "Slow2d"), "c"),
-        (choices("Mkldnn", "Mkldnn"), "d"),
-    ],
     "04-bet-onednn": [
         (all_races("slower"), "a"),
         (races(Conv2d="slower", GRU="same", LSTM="undecided"), "b"),

@@ -6,23 +6,9 @@ import pytest
 import torch
 
 from course.experiment.new_process import answer_of
-from course.lessons.l06_cudnn_deterministic import filters as toy_filter
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
-from course.models import toy_search
 
 # --- the toys ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("benchmark", [False, True])
-def test_the_filter_holds_with_and_without_the_stopwatch(benchmark):
-    x, weight = toy_search.image(12), toy_search.kernel()
-    conv = toy_filter.FilterConv(benchmark, deterministic=True)
-    conv(x, weight)
-    assert conv.timed == (conv.allowed() if benchmark else [])
-    assert not set(conv.allowed() + list(conv.plans.values())) & set(toy_filter.NONDETERMINISTIC)
-    conv.deterministic = False  # part of the key: another plan
-    conv(x, weight)
-    assert len(conv.plans) == 2
 
 
 def test_small_training_repeats_itself_and_pieces_change_its_bits():

@@ -3,20 +3,6 @@
 from __future__ import annotations
 
 
-def liar(accepted, query, tensor):
-    return [
-        {
-            "code": "mps.is_available = lambda: True",
-            "accepted": accepted,
-            "query_before": "False",
-            "query": query,
-            "tensor_before": "RuntimeError",
-            "tensor": tensor,
-            "known_before": "yes",
-        }
-    ]
-
-
 def variables(counted):
     return [{"variable": f"V{n}", "moment": "after import", "counted": one} for n, one in enumerate(counted.split())]
 
@@ -26,12 +12,6 @@ def counter(grown):
 
 
 ROWS = {
-    "08-bet-liar": {
-        "a": liar("yes", "True", "value"),
-        "b": liar("yes", "True", "RuntimeError"),
-        "c": liar("AttributeError", "False", "RuntimeError"),
-        "d": liar("yes", "False", "RuntimeError"),
-    },
     "08-bet-env": {"a": variables("no no no no"), "b": variables("no yes no no"), "c": variables("yes yes yes yes")},
     "08-bet-counter": {"a": counter(10), "b": counter(0), "c": counter(4)},
 }

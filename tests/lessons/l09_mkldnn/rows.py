@@ -88,16 +88,6 @@ SHOWN = {
     "09-threads": [
         {"size": size, "threads": 2, **ratio("slower"), "one_ms": 1.0, "all_ms": 1.5} for size in ("small", "large")
     ],
-    "09-deterministic": [
-        {
-            "asked": asked,
-            "enabled": enabled,
-            "lines": 4 * enabled,
-            "same_share": 1.0 if enabled else 0.1,
-            "implementation": "made up" * enabled,
-        }
-        for asked, enabled in (("nothing", 1), ("the switch", 1), ("flags()", 0))
-    ],
 }
 FURTHER = {
     "09-bet-who": [
@@ -117,13 +107,6 @@ def chain(one, last, kind):
     rows = layouts(one)
     rows[1] |= {"reorders": last, **ratio(kind)}
     return rows
-
-
-def asked(switch_lines, inside_on):
-    plain, switch, inside = SHOWN["09-deterministic"]
-    name = "made up" * inside_on
-    inside = {**inside, "enabled": inside_on, "lines": 4 * inside_on, "implementation": name}
-    return [plain, {**switch, "lines": switch_lines}, inside]
 
 
 def threads(small, large, count=2, times=1.0):
@@ -177,6 +160,5 @@ BRANCHES = {
         threads("same", "same", count=1),
         threads("slower", "slower", times=40.0),
     ],
-    "09-deterministic": [asked(4, 1), asked(2, 1)],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from course import flags
 from course.core.records import nearest
 from course.exercises.exercise import all_exercises, judge
 from course.exercises.slips import arguments
@@ -15,7 +16,7 @@ from course.experiment import base
 from course.experiment.new_process import answer_of
 from course.lessons.l09_mkldnn.experiments_isa import X86
 from course.lessons.l09_mkldnn.probes import ROUTES, route, routes_of
-from course.trace.onednn_log import recorded_log
+from course.trace.onednn_log import log_of, recorded_log
 from tests.lessons.live import check_shown, measured
 
 LESSON = "09_mkldnn"
@@ -96,6 +97,9 @@ def test_routes_agree_with_the_log():
 
 @ONEDNN
 def test_the_switch_without_a_reader_and_the_trap():
-    plain_row, switch, inside = measured("09-deterministic", 2).rows
-    assert (switch["lines"], switch["same_share"]) == (plain_row["lines"], 1.0) and plain_row["lines"]
-    assert (inside["enabled"], inside["lines"]) == (0, 0)
+    mkldnn, layer, image = torch.backends.mkldnn, torch.nn.Conv2d(16, 16, 3), torch.randn(4, 16, 24, 24)
+    plain, lines = layer(image), len(log_of(lambda: layer(image)))
+    with flags.using({"mkldnn.deterministic": True}):
+        assert len(log_of(lambda: layer(image))) == lines > 0 and torch.equal(layer(image), plain)
+    with mkldnn.flags(deterministic=True):
+        assert not mkldnn.enabled and len(log_of(lambda: layer(image))) == 0

@@ -28,12 +28,6 @@ def repairs(photos, layers, scores):
     ]
 
 
-def waits(operations, loader):
-    return [
-        {"trace": n, "operations": operations, "loader": loader, "outside": 1 - operations - loader} for n in range(8)
-    ]
-
-
 def costs(few, many, control=1.0):
     """Twelve rounds in which profile() makes the works slower by these factors."""
     ratio = {"few large": few, "many small": many}
@@ -72,7 +66,6 @@ def traced(tried, later_us, off_us=12.0):
 ROWS = {
     "12-bet-total": {"a": columns(0.5), "b": columns(0.95), "c": columns(3.6)},
     "12-bet-repair": {"a": repairs(0.2, 0.7, 0.5), "b": repairs(0.6, 0.2, 0.5), "c": repairs(0.6, 0.7, 0.1)},
-    "12-bet-wait": {"a": waits(0.8, 0.1), "b": waits(0.1, 0.8), "c": waits(0.1, 0.1)},
     "12-bet-cost": {"a": costs(2.0, 1.1), "b": costs(1.01, 1.8), "c": costs(1.3, 1.3)},
 }
 TRIED = ("nchwToNhwcKernel", "one_kernel", "one_kernel", "other_kernel", "other_kernel", "third_kernel")
@@ -85,7 +78,6 @@ FURTHER = {
         (repairs(0.5, 0.51, 1.5), None),
         (repairs(1.1, 1.2, 1.3), "a"),
     ],
-    "12-bet-wait": [(waits(0.4, 0.4), None)],
     "12-bet-cost": [(costs(1.3, 1.3, control=1.5), None)],
 }
 BRANCHES = {

@@ -37,14 +37,6 @@ def test_scores_run_several_operations_for_each_row():
     assert counted(20, cases.scores_mended) == counted(10, cases.scores_mended)
 
 
-def test_the_loader_waits_under_a_name_of_its_own():
-    model = torch.nn.Conv2d(3, 2, 3)
-    loader = torch.utils.data.DataLoader(cases.SlowPhotos(2, 0.1), batch_size=2)
-    with torch.inference_mode():
-        rows = trace_of(lambda: cases.epoch(model, loader), calls=1, warm_ups=0).rows()
-    assert any(row["kind"] == "label" and row["name"].startswith("enumerate(DataLoader)") for row in rows)
-
-
 def test_every_published_name_has_a_link_and_pieces_that_are_known():
     for one in kernel_names.NAMES:
         assert one.link.startswith("https://github.com/") and kernel_names.spoken(one.name), one

@@ -52,25 +52,6 @@ def baked(after, again):
     ]
 
 
-def inherits(switch, own, fork=True):
-    """Whether a new thread reads the switch, and what belongs to a thread, as the main thread set them."""
-    rows = []
-    for setting, arrives in (("flash_sdp_enabled", switch), ("grad_enabled", own), ("autocast", own)):
-        default, main = ("False", "True") if setting == "autocast" else ("True", "False")
-        thread = main if arrives else default
-        rows.append(
-            {
-                "setting": setting,
-                "default": default,
-                "main": main,
-                "thread": thread,
-                "fork": main if fork else "",
-                "spawn": default,
-            }
-        )
-    return rows
-
-
 def libraries(inside):
     return [
         {"operation": "Linear", "outside": "float32", "inside": "bfloat16", "lines_outside": 0, "lines_inside": inside},
@@ -88,12 +69,6 @@ ROWS = {
     "13-bet-memory": {"a": memory(0.9), "b": memory(0.5), "c": memory(0.05)},
     "13-bet-recompile": {"a": compiled(1, 0), "b": compiled(0, 1), "c": compiled(1, 1), "d": compiled(0, 0)},
     "13-bet-baked": {"a": baked("math", 1), "b": baked("math", 0), "c": baked("flash", 0)},
-    "13-bet-thread": {
-        "a": inherits(True, True),
-        "b": inherits(True, False),
-        "c": inherits(False, True),
-        "d": inherits(False, False, fork=False),
-    },
     "13-bet-library": {"a": libraries(0), "b": libraries(2)},
 }
 FURTHER = {
@@ -106,9 +81,6 @@ FURTHER = {
 BRANCHES = {
     "13-who-attends": [[{**row, "kernel": "flash"} for row in attends()]],
     "13-flash-math": [memory(1.5)],
-    "13-who-inherits": [
-        [{**row, "thread": row["main"]} if row["setting"] == "autocast" else row for row in inherits(True, False)]
-    ],
     "13-autocast": [
         [{**row, "inside": "float32"} for row in libraries(2)],
         [{**row, "lines_outside": 0, "lines_inside": 0} for row in libraries(0)],

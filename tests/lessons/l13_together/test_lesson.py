@@ -107,14 +107,6 @@ def test_an_attention_kernel_is_chosen_while_compiling(compiled):
     }
 
 
-def test_a_thread_shares_the_switches_and_has_its_own_grad_mode_and_autocast():
-    for row in measured("13-who-inherits", 60).rows:
-        own = row["setting"] in ("grad_enabled", "autocast")
-        assert row["main"] != row["default"]
-        assert row["thread"] == (row["default"] if own else row["main"])
-        assert row["fork"] in ("", row["main"]) and row["spawn"] == row["default"]
-
-
 # --- the tasks --------------------------------------------------------------------------------------------
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from course.lessons.l14_export.experiments import AROUND, MODEL
-from course.lessons.l14_export.experiments_onnx import AGAIN, SENT, _layers
+from course.lessons.l14_export.experiments_onnx import SENT, _layers
 
 
 def kept(*noticed, onnx=0):
@@ -40,10 +40,6 @@ def sent(least):
     return [{"sent": one, "largest": 1e-6 if one == "as it should be" else least} for one in SENT]
 
 
-def again(file, graph):
-    return [{"again": one, "file": file, "graph": graph, "weights": 1, "path": 1 - file} for one in AGAIN]
-
-
 ROWS = {
     "14-bet-switches": {
         "a": kept("train"),
@@ -54,7 +50,6 @@ ROWS = {
     "14-bet-branch": {"a": gates(-1.0), "b": gates(-1.5), "c": gates(0.0, "MadeUpError")},
     "14-bet-bits": {"a": layers(0.0, 0.0), "b": layers(0.4, 0.0), "c": layers(0.4, 0.3)},
     "14-bet-faults": {"a": sent(2e-6), "b": sent(5e-5), "c": sent(0.02)},
-    "14-bet-twice": {"a": again(1, 1), "b": again(0, 1), "c": again(0, 0)},
 }
 SHOWN = {}
 
