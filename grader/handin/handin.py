@@ -8,8 +8,10 @@ step.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import stat
+import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -89,6 +91,32 @@ def unpacked(files: Files) -> Files:
 
 def _of(data: bytes):
     return lambda most: data[:most]
+
+
+def write(files: Files, folder: Path) -> None:
+    """Write files into a folder. One that was too large gets a size by which whoever reads the folder sees that. Raises OSError."""
+    for name, data in files.there.items():
+        write_new(folder / name, data)
+    for name in files.large:
+        write_new(folder / name, b"")
+        os.truncate(folder / name, MOST_BYTES + 1)
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Write a file that is not there yet, and wait until it is on the disk. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def lying(folder: Path) -> str:
+    """The digest of the files in a folder that are not too large; "" where there is no folder."""
+    if folder.is_symlink() or not folder.is_dir():
+        return ""
+    small = {name for name, kind in inside(folder, sys.maxsize).items() if kind.st_size <= MOST_BYTES}
+    return digest({name: read_inside(folder, name) for name in small})
 
 
 def digest(files: Mapping[str, bytes]) -> str:

@@ -11,17 +11,17 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from grader.course import Course, command, released_text
+from grader.course import COMPLETE, INCOMING, Course, command, importing, released_text, settle
 from grader.course.marks import released, require
 from grader.handin.archive import Entry, opened
 from grader.handin.guard import guarded
-from grader.handin.handin import OURS, Files, digest, stored, unpacked
-from grader.handin.placing import importing, lying, put
+from grader.handin.handin import OURS, STAMP, Files, digest, lying, stored, unpacked, write, write_new
 from grader.handin.reading import files_of, lesson_of, read
 from grader.handin.roster import FILE, Named, Roster, enrol, roster
 from grader.project import ProjectError
@@ -268,6 +268,27 @@ def _take(course: Course, student: str, hand_ins: list[Group], imported: Importe
         (imported.replaced if folder.exists() else imported.new).append(student)
         put(course.root, student, lesson, files)
     return place
+
+
+def put(course: Path, student: str, lesson: str, files: Files) -> None:
+    """Put a hand-in in place, completely or not at all; what was there goes to ``earlier/``. The caller is ``importing``. Whenever this is
+    killed, the old hand-in or the new one stands there for whoever opens the course folder next. Raises OSError.
+    """
+    folder = course / "submitted" / student / lesson
+    if folder.parent.is_symlink():
+        raise OSError(f"{folder.parent} is a link; put a folder there, or remove it")
+    fresh, complete = (course / INCOMING / name / student / lesson for name in ("fresh", COMPLETE))
+    write(files, fresh)
+    if (folder / STAMP).is_file() and STAMP not in files.there:  # written by hand, or by the exchange
+        write_new(fresh / STAMP, (folder / STAMP).read_bytes())
+    complete.parent.mkdir(parents=True, exist_ok=True)
+    fresh.rename(complete)
+    try:
+        settle(course)
+    except OSError:
+        if os.path.lexists(folder):  # what was there stays
+            shutil.rmtree(complete, ignore_errors=True)
+        raise
 
 
 def _works(files: Files, lesson: str, text: str) -> bool:

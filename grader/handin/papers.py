@@ -17,24 +17,21 @@ import hashlib
 import hmac
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from course.core.i18n import Text, both
 from course.questions.items import Item
 from course.questions.variants import Paper, is_template, same_student
-from grader.handin.reading import files_of
 from grader.handin.sentences import said
 from grader.project import Infrastructure, Project, ProjectError, checkpoint_items, notebook_in, read_yaml
-from grader.project.groups import groups, homes
+from grader.project.groups import groups
 
 FILE = "papers.yaml"
 FORM = "{} cannot be read: write a line `checkpoint:` and below it `student: whose paper` ({})"
 LONGEST_SALT = 100  # characters
 FIRST_CELL = re.compile(r'^    checkpoint\("[^\n]{0,200}, paper="(\w{1,100})"', re.MULTILINE)
-WRITTEN = re.compile(rb'"paper":\s*"(\w{1,100})"|, paper=\\"(\w{1,100})\\"')  # in the file of a notebook
 
 
 def salt(secret: bytes, lesson: str) -> str:
@@ -133,25 +130,3 @@ def _said(course: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise Infrastructure(FORM.format(course / FILE, "it is no mapping"))
     return found
-
-
-def told_of_other_releases(course: Path, lesson: str, students: Iterable[str]) -> str:
-    """A sentence for the instructor where several hand-ins were made from another release, with the way to mark them; "" for none or
-    one, which is held back by itself. Raises Infrastructure.
-    """
-    path = notebook_in(course, "release", lesson)
-    known = {*other_salts(course), *([released_salt(json.loads(path.read_text("utf-8")))] if path.exists() else [])}
-    salts: Counter[str] = Counter()
-    for student in students:
-        files = (one for folder in homes(course, lesson, student) for one in files_of(folder, lesson).there.values())
-        found = {(one or other).decode() for data in files for one, other in WRITTEN.findall(data)}
-        if found and not found & known:
-            salts[min(found)] += 1
-    if sum(salts.values()) < 2:
-        return ""
-    return (
-        f"{sum(salts.values())} hand-ins were made from another release of {lesson} (another course folder, last year's, or one from "
-        "before marking_secret was made anew). They are held back; nobody gets a zero. If they are right, mark them on their own "
-        f"papers: put the marking_secret of that release back and release again, or write into {course / FILE} the line "
-        f"`salts: [{', '.join(salts)}]`, and run autograde again."
-    )

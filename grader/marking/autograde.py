@@ -22,7 +22,6 @@ from grader.course import Course
 from grader.course.gradebook import GradebookWriter
 from grader.course.marks import CellMark, cell_marks, differences
 from grader.handin.guard import guarded
-from grader.handin.papers import told_of_other_releases
 from grader.marking import held, pool, whole
 from grader.marking.execute import CourseExecute
 from grader.marking.outcomes import Outcome, outcomes, state_of
@@ -66,7 +65,7 @@ def autograde(
     chosen = there if students is None else sorted(set(students))
     if strangers := sorted({*chosen, *how.accept} - set(there)):
         raise ProjectError(f"{', '.join(strangers)}: no submission of {lesson}; there are {', '.join(there) or 'none'}")
-    _say_first(course, lesson, chosen, how, say)
+    _say_first(course, how, say)
     if how.cluster is None:
         pool.prepare(how.jobs, how.sandbox)
     failed: dict[str, str] = {}
@@ -101,7 +100,7 @@ def autograde(
     return outcomes(course, lesson, failed)
 
 
-def _say_first(course: Course, lesson: str, chosen: list[str], how: How, say: Say) -> None:
+def _say_first(course: Course, how: How, say: Say) -> None:
     """What the instructor must know before anything is marked. Raises Infrastructure where submissions could read the course."""
     if not how.sandbox:
         say(UNSAFE)
@@ -109,8 +108,6 @@ def _say_first(course: Course, lesson: str, chosen: list[str], how: How, say: Sa
         out_of_sight(course.root, Path(course.config.Exchange.root))
         for sentence in unenforced() if how.cluster is None else ():
             say(sentence)
-    if said := told_of_other_releases(course.root, lesson, chosen):
-        say(said)
 
 
 def _say_after(course: Course, lesson: str, submission: whole.Submission, how: How, say: Say) -> None:

@@ -10,20 +10,11 @@ from course.core.units import format_points
 from grader.course import Course
 from grader.course.marks import Standing, standings
 from grader.handin.guard import guarded
+from grader.handin.papers import salt_of
 from grader.marking.step import STATE, notes, reasons
 from grader.project.names import LONGEST, fault, printable
 
 BY_HAND = "to be marked by hand"
-HELD = {
-    "damaged": "the file arrived damaged",
-    "wrong-file": "the wrong file came",
-    "two-works": "several notebooks with different work",
-    "other-release": "made from another release (another course folder or year); papers.yaml can say that it counts",
-    "two-cells": "an answer cell more than once, with different work",
-    "machine": "this machine lacks what it needs; mark it again on one that has it, or accept it and give points in formgrader",
-    "other-paper": "answered on the paper of another id",
-    "no-paper": "answered without an id, so nobody knows on which numbers; --accept marks it against this student's paper",
-}
 
 
 @dataclass
@@ -31,8 +22,8 @@ class Outcome:
     """The outcome for one student. points: None without a grade. problems: sentences. verdict: a word of
     ``grader.marking.said``, "" where nothing was handed in. reason: the code of what the instructor should look at:
     "absent" (nothing was handed in), "gone" (the submission that was marked has been removed), "no-grade", "by-hand" (a person
-    must give a mark), "manual" (a mark given by hand before counts), "held" (held back), or "". noted: the codes of the
-    notes made while marking.
+    must give a mark), "manual" (a mark given by hand before counts), "held" (held back), or "". salt: of the other release that it
+    was made from, else "".
     """
 
     student: str
@@ -41,7 +32,7 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
     verdict: str = ""
     reason: str = ""
-    noted: tuple[str, ...] = ()
+    salt: str = ""
 
     def note(self, reason: str, sentence: str) -> None:
         """Add a problem: its code and a sentence."""
@@ -64,8 +55,8 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
         outcome = Outcome(student, None, top)
         _judge(outcome, notebook, there.get(student), student in handed_in, failed.get(student, ""))
         with guarded(student, lambda _, why, outcome=outcome: outcome.problems.append(why)):
-            outcome.problems += list(dict.fromkeys(notes(notebook, "en"))) if notebook else []
-            outcome.noted = tuple(reasons(notebook)) if notebook else ()
+            told = zip(reasons(notebook), notes(notebook, "en"), strict=True) if notebook else ()
+            outcome.problems += dict.fromkeys(sentence for reason, sentence in told if reason != "held")
         found.append(outcome)
     for name in course.nobodys(lesson):
         said = f"NO GRADE: this folder is not taken for a student's: {fault(name)}"
@@ -91,7 +82,8 @@ def _judge(
         outcome.note("no-grade", f"NO GRADE: {failed or 'not marked yet'}")
     elif state.get("held"):
         outcome.points = None
-        outcome.note("held", f"HELD BACK: {HELD.get(state['held'], state['held'])}")
+        outcome.note("held", f"HELD BACK: {printable(state['said']['en'])}")
+        outcome.salt = salt_of(notebook) if state["held"] == "other-release" else ""
     elif waiting:
         outcome.points = None
         outcome.note("by-hand", f"{BY_HAND} in formgrader: {', '.join(waiting)}")

@@ -6,66 +6,57 @@ import re
 
 from course.core.units import format_points
 from grader.course import Course, command
-from grader.course.marks import standings
 from grader.marking.outcomes import BY_HAND, Outcome, outcomes
 from grader.marking.said import LEGEND, WORDS
 from grader.marking.whole import of_questions
 from grader.project.names import printable
 
+TOLD = {  # reason of an outcome -> what is said of all students with it
+    "absent": "handed in nothing: {names}",
+    "by-hand": BY_HAND
+    + ", {n}: {names}; `jupyter lab` in the course folder, menu Nbgrader, Formgrader, Manual Grading",
+    "held": "held back until you have looked, {n}: {names}; a new file of theirs is marked by itself; for a mistyped id write papers.yaml "
+    "and mark again; to mark one as it is: `autograde L --accept NAME`",
+    "no-grade": "without a grade: {names}",
+}
+OTHER_RELEASE = (
+    "{n} hand-ins were made from another release (another course folder, last year's, or one from before marking_secret was made anew). "
+    "They are held back; nobody gets a zero. If they are right, mark them on their own papers: put the marking_secret of that release "
+    "back and release again, or write into papers.yaml of the course folder the line `salts: [{salts}]`, and run autograde again."
+)
 MARKED_WITH = re.compile(r'^ +"questions": "(\w+)"', re.MULTILINE)  # in a graded notebook
 
 
 def strays(course: Course) -> list[str]:
     """A sentence for each file or folder under ``submitted/`` that no command reads."""
-    place, known, found = course.root / "submitted", {*course.project.checkpoints()}, []
+    place = course.root / "submitted"
     with course.gradebook as gradebook:
-        known |= {assignment.name for assignment in gradebook.assignments}
-    for path in sorted([*place.glob("*"), *place.glob("*/*")]):
-        inside = path.parent != place
-        if not path.name.startswith(".") and (path.name not in known if inside else not path.is_dir()):
-            found.append(
-                f"NOT MARKED: submitted/{printable(str(path.relative_to(place)))}; "
-                "a notebook is looked for in submitted/STUDENT/LESSON/"
-            )
-    return found
+        known = {*course.project.checkpoints(), *(assignment.name for assignment in gradebook.assignments)}
+    found = [path for path in place.glob("*") if not path.is_dir()]
+    found += [path for path in place.glob("[!.]*/*") if path.name not in known]
+    return [
+        f"NOT MARKED: submitted/{printable(str(path.relative_to(place)))}; "
+        "a notebook is looked for in submitted/STUDENT/LESSON/"
+        for path in sorted(found)
+        if not path.name.startswith(".")
+    ]
 
 
 def summary(found: list[Outcome]) -> str:
-    """The table after marking: each student with points and problems; then the students who handed in nothing, and those
-    without a grade.
-    """
-    width = max([len(outcome.student) for outcome in found] + [7])
-    words = {outcome.verdict: WORDS[outcome.verdict]["en"] if outcome.verdict else "" for outcome in found}
-    wide = max([len(word) for word in words.values()] + [7])
-    lines = [f"{'student':<{width}}  points  {'verdict':<{wide}}  problems"]
-    for outcome in found:
-        none = "pending" if outcome.reason == "by-hand" else "   none"
-        points = none if outcome.points is None else f"{format_points(outcome.points):>5}/{outcome.top:g}"
-        word, problems = words[outcome.verdict], printable(_sentences(outcome.problems))
-        lines.append(f"{outcome.student:<{width}}  {points}  {word:<{wide}}  {problems}".rstrip())
-    without = [outcome for outcome in found if outcome.points is None]
-    if idle := [outcome.student for outcome in without if not outcome.verdict]:
-        lines.append(f"handed in nothing: {', '.join(idle)}")
-    if asked := [outcome.student for outcome in found if "answers-missing" in outcome.noted]:
-        lines.append(f"answers missing, {len(asked)} to ask for their answers file: {', '.join(asked)}")
-    if waiting := [outcome.student for outcome in found if outcome.reason == "by-hand"]:
-        lines.append(
-            f"{BY_HAND}, {len(waiting)}: {', '.join(waiting)}; `jupyter lab` in the course folder, menu Nbgrader, Formgrader, "
-            "Manual Grading"
-        )
-    if held := [outcome.student for outcome in found if outcome.reason == "held"]:
-        lines.append(
-            f"held back until you have looked, {len(held)}: {', '.join(held)}; a new file of theirs is marked by itself; for a "
-            "mistyped id write papers.yaml and mark again; to mark one as it is: `autograde L --accept NAME`"
-        )
-    waits = ("by-hand", "held")
-    lost = [outcome.student for outcome in without if outcome.verdict and outcome.reason not in waits]
-    if lost or any(outcome.points is not None for outcome in found):
-        lines.append(f"without a grade: {', '.join(lost) or 'nobody'}")
-    else:
-        lines.append("no submission is marked so far")
-    lines.append(LEGEND)
-    return "\n".join(lines)
+    """The text after marking: a line for each student who handed in, then who waits for what."""
+    width, lines = max([len(one.student) for one in found] + [7]), []
+    for one in (one for one in found if one.reason != "absent"):
+        points = "-" if one.points is None else f"{format_points(one.points)}/{one.top:g}"
+        problems = printable(_sentences([*([WORDS[one.verdict]["en"]] if one.verdict else []), *one.problems]))
+        lines.append(f"{one.student:<{width}}  {points:>8}  {problems}")
+    for reason, sentence in TOLD.items():
+        names = [one.student for one in found if one.reason == reason]
+        if names or reason == "no-grade":
+            lines.append(sentence.format(n=len(names), names=", ".join(names) or "nobody"))
+    salts = [one.salt for one in found if one.salt]
+    if len(salts) > 1:
+        lines.append(OTHER_RELEASE.format(n=len(salts), salts=", ".join(sorted({*salts}))))
+    return "\n".join([*lines, LEGEND])
 
 
 def _sentences(problems: list[str]) -> str:
@@ -75,26 +66,17 @@ def _sentences(problems: list[str]) -> str:
 
 
 def stale(course: Course, lesson: str) -> list[str]:
-    """Sentences that name the students whose marks rest on what is no more: on another key, other points or another test, so that
-    marks of two keys stand side by side, or on a submission that has been removed.
-    """
-    now, before, there = of_questions(course.project, lesson), [], course.submitted(lesson)
-    for student in there:
+    """A sentence where marks of two keys stand side by side: whose rest on questions, keys, points or tests of before."""
+    now, before = of_questions(course.project, lesson), []
+    for student in course.submitted(lesson):
         path = course.autograded(student, lesson)
         found = MARKED_WITH.search(path.read_text(encoding="utf-8")) if path.exists() else None
         before += [student] if found and now and found[1] != now else []
-    said = []
-    if before:
-        again = command(f"autograde {lesson} --again", course.root)
-        said.append(
-            f"MARKS OF TWO KEYS: marked before the questions, keys or tests were edited: {_few(before)}; {again} marks all anew"
-        )
-    with course.gradebook as gradebook:
-        found = standings(gradebook, lesson).items()
-    marks = {one for one, standing in found if any(mark.points is not None for mark in standing.cells.values())}
-    if gone := sorted(marks - {*there}):
-        said.append(f"marks of a submission that lies under submitted/ no more: {_few(gone)}")
-    return [f"{lesson}: {one}" for one in said]
+    again, few = command(f"autograde {lesson} --again", course.root), ", ".join(before[:20])
+    return [
+        f"{lesson}: MARKS OF TWO KEYS: {len(before)} were marked before the questions, keys or tests were edited ({few}); {again} marks "
+        "all anew"
+    ][: len(before)]
 
 
 def ungraded(course: Course, lesson: str) -> list[str]:
@@ -104,7 +86,3 @@ def ungraded(course: Course, lesson: str) -> list[str]:
         *stale(course, lesson),
         *(printable(f"{lesson}: no grade for {one.student}: {' '.join(one.problems)}") for one in without),
     ]
-
-
-def _few(names: list[str]) -> str:
-    return f"{len(names)} ({', '.join(names[:20])}{', ...' if len(names) > 20 else ''})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import itertools
 import json
 import os
 import random
@@ -12,6 +13,7 @@ import re
 import shutil
 import signal
 import struct
+import sys
 import time
 import zipfile
 from dataclasses import dataclass
@@ -20,9 +22,10 @@ from pathlib import Path
 import pytest
 
 from grader.cli import main
-from grader.course import Course, init
-from grader.handin import placing
-from grader.handin.importing import import_submissions, report
+from grader.course import INCOMING, Course, importing, init
+from grader.handin import handin
+from grader.handin.handin import Files, digest, lying
+from grader.handin.importing import import_submissions, put, report
 from grader.marking.autograde import How, autograde
 from grader.project import ProjectError
 from grader.release.run import release
@@ -286,11 +289,47 @@ def test_killed_at_any_moment_everybody_has_a_submission_and_the_next_run_comple
     assert marks[0] == marks[1] and len(marks[0]) == len(STUDENTS) * 6
 
 
+STEPS = ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate")  # what Python tells before it does it
+
+
+def dies_before(step: int) -> None:
+    """End this process before what it does next on the disk, the time with this number."""
+    left = iter(range(step - 1))
+    sys.addaudithook(lambda event, _: event in STEPS and next(left, None) is None and os._exit(9))
+
+
+def test_killed_before_any_step_the_old_or_the_new_hand_in_stands_there(tmp_path):
+    old, new = (Files({"L.ipynb": data, "data/a.csv": data}, large=("big.bin",)) for data in (b"old", b"new"))
+    for killed in itertools.count(1):
+        root = tmp_path / str(killed)
+        (root / "submitted").mkdir(parents=True)
+        (root / "nbgrader_config.py").touch()
+        with importing(root):
+            put(root, "ada", LESSON, old)
+        child = os.fork()
+        if child == 0:
+            dies_before(killed)
+            try:
+                with importing(root):
+                    put(root, "ada", LESSON, new)
+            finally:
+                os._exit(0)
+        cut = os.waitpid(child, 0)[1]
+        assert Course(root).submitted(LESSON) == ["ada"]
+        there = lying(root / "submitted" / "ada" / LESSON)
+        before = [lying(folder) for folder in root.glob(f"earlier/ada/{LESSON}/*")]
+        assert (there, before) in [(digest(old.there), []), (digest(new.there), [digest(old.there)])], killed
+        assert not (root / INCOMING).exists()
+        if not cut:
+            break
+    assert killed > 20
+
+
 @pytest.mark.slow
 def test_a_full_disk_takes_nobodys_submission_and_with_room_the_next_run_completes_it(
     twice, tmp_path, monkeypatch, capsys
 ):
-    write, left = placing._write, []
+    write, left = handin.write_new, []
 
     def failing(path: Path, data: bytes) -> None:
         if not left:
@@ -301,7 +340,7 @@ def test_a_full_disk_takes_nobodys_submission_and_with_room_the_next_run_complet
     for room in range(2 * len(STUDENTS) + 1):  # files that fit
         root, left = copy_of(twice["before"], tmp_path / str(room)), [None] * room
         words = ["import", str(twice["file"]), "--lesson", LESSON, "--dir", str(root)]
-        monkeypatch.setattr(placing, "_write", failing)
+        monkeypatch.setattr(handin, "write_new", failing)
         assert main(words) == (room < 2 * len(STUDENTS)), room
         assert room == 2 * len(STUDENTS) or "run the same command again" in capsys.readouterr().out
         assert nothing_is_lost(root, twice), room
