@@ -1,29 +1,33 @@
-"""Check the sources of notebooks: what would break a notebook, say nothing, or differ between the languages. Each finding names
-file, line and rule.
-"""
+"""Check the sources of notebooks: what would break a notebook, or is missing in one language. Each finding names file, line and rule."""
 
 from __future__ import annotations
 
 import ast
-import functools
-import inspect
-import pydoc
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from course.questions.finding import Finding
 from grader import project as files
-from grader.authoring.ids import known_ids, used_ids
-from grader.authoring.question_check import checkpoint_findings
+from grader.authoring.question_check import checkpoint_findings, known_ids
 from grader.project import LANGUAGES, Project, ProjectError
 from grader.project.prose import Found
 from grader.project.prose import faults as prose_faults
 from grader.project.source import Cell, read
 from grader.project.task import tasks
-from grader.project.worth import MARK, TYPED
 
+VERBS = {
+    "predict": "item",
+    "explain": "item",
+    "answer": "item",
+    "review": "item",
+    "observe": "experiment",
+    "check": "exercise",
+    "hint": "exercise",
+    "solution": "exercise",
+    "question": "checkpoint item",
+    "case": "case",
+}
 QUICK = 30  # seeds for which variants are looked at while notebooks are built; the tests look at more
 
 
@@ -54,10 +58,8 @@ def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict
         one_language = own and len({cell.language for cell in cells if cell.language}) == 1
         found = [
             *(() if one_language else _twins(cells)),
-            *_bold(cells),
             *_bootstrap(cells),
             *_code(cells),
-            *_lost(cells),
             *_ids(cells, known),
             *prose_faults(cells),
         ]
@@ -85,43 +87,14 @@ def _twins(cells: list[Cell]) -> Iterator[Found]:
         if cell.language == "en":
             if following is None or following.language != "zh":
                 yield cell.line, "twin-missing", "this English text has no Chinese twin right after it"
-            elif _outline(cell) != _outline(following):
-                yield (
-                    following.line,
-                    "twin-outline",
-                    "the Chinese twin has other heading levels or code blocks than the English text",
-                )
         if cell.language == "zh" and (before is None or before.language != "en"):
             yield cell.line, "twin-missing", "this Chinese text has no English twin right before it"
-
-
-def _outline(cell: Cell) -> list[str]:
-    return [line.split(" ")[0][:6] for line in cell.body.split("\n") if re.match(r"#{1,6} |```", line)]
-
-
-def _bold(cells: list[Cell]) -> Iterator[Found]:
-    """Findings for bold marks that Markdown would show as asterisks: with punctuation inside and a letter directly outside."""
-    for cell in cells:
-        if cell.kind == "markdown":
-            text = re.sub(r"```.*?```|`[^`\n]*`", "`x`", cell.body, flags=re.S)
-            outside, inside = text.split("**")[::2], text.split("**")[1::2]
-            for before, bold, after in zip(outside, inside, outside[1:], strict=False):
-                first, last = bold[:1].isalnum(), bold[-1:].isalnum()
-                if not first and before[-1:].isalnum() or not last and after[:1].isalnum():
-                    yield (
-                        cell.line,
-                        "bold-punctuation",
-                        f"**{bold}** would show its asterisks: take the punctuation out of the bold",
-                    )
 
 
 def _bootstrap(cells: list[Cell]) -> Iterator[Found]:
     code = [cell for cell in cells if cell.language is None]
     if not code or code[0].kind != "bootstrap":
         yield (code[0].line if code else 1), "bootstrap-first", "the first code cell must be `# bootstrap`"
-    for cell in code[1:]:
-        if cell.kind == "bootstrap":
-            yield cell.line, "bootstrap-twice", "a second bootstrap cell: keep the first only"
 
 
 def _code(cells: list[Cell]) -> Iterator[Found]:
@@ -136,35 +109,34 @@ def _code(cells: list[Cell]) -> Iterator[Found]:
                 break
 
 
-def _lost(cells: list[Cell]) -> Iterator[Found]:
-    """Findings for what a function of the course gives back in the middle of a cell: a notebook displays the last line alone."""
-    own: dict[str, Any] = {}
-    for cell in cells:
-        try:
-            lines = ast.parse(cell.code("en")).body if cell.kind == "code" else []
-        except SyntaxError:
-            continue
-        for line in lines:
-            if isinstance(line, ast.ImportFrom) and str(line.module).startswith("course."):
-                own |= {one.asname or one.name: pydoc.locate(f"{line.module}.{one.name}") for one in line.names}
-        for line in lines[:-1]:
-            if isinstance(line, ast.Expr) and isinstance(line.value, ast.Call):
-                called = ast.unparse(line.value.func)
-                first, *rest = called.split(".")
-                function = functools.reduce(lambda thing, name: getattr(thing, name, None), rest, own.get(first))
-                if inspect.isfunction(function) and inspect.signature(function).return_annotation not in (None, "None"):
-                    yield (
-                        cell.line + line.lineno,
-                        "value-lost",
-                        f"nobody sees what {called}() gives: write display({called}(...)), or make it the last line",
-                    )
-
-
 def _ids(cells: list[Cell], known: dict[str, set[str]]) -> Iterator[Found]:
     for cell in cells:
         for kind, identity, offset in used_ids(cell):
             if identity not in known[kind]:
                 yield cell.line + offset, "unknown-id", f"there is no {kind} {identity!r}"
+
+
+def used_ids(cell: Cell) -> Iterator[tuple[str, str, int]]:
+    """Kind, id and line offset of each id a cell names through a verb, or as a task (whose smoke test must
+    exist).
+    """
+    if cell.kind == "question":
+        yield "checkpoint item", cell.id, 0
+    if cell.kind == "task":
+        yield "exercise", cell.id, 0
+    if cell.kind not in ("code", "task"):
+        return
+    try:
+        tree = ast.parse(cell.body)
+    except SyntaxError:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in VERBS:
+            named = node.args if node.func.id == "review" else node.args[:1]
+            listed = [one for argument in named for one in getattr(argument, "elts", [argument])]
+            for argument in listed:
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    yield VERBS[node.func.id], argument.value, node.lineno
 
 
 def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[Found]:
@@ -187,10 +159,3 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[Fo
     done = {cell.id for cell in cells if cell.kind == "task"}
     for missing in sorted(set(hidden) - done):
         yield 1, "never-asked", f"task {missing!r} is never set"
-    for cell in cells:
-        if cell.kind == "markdown" and (typed := TYPED[cell.language].search(cell.body)):
-            yield (
-                cell.line,
-                "points-typed",
-                f"{typed[0]!r} is typed: write {MARK}, which says what the questions and tasks are worth",
-            )

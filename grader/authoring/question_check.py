@@ -1,4 +1,4 @@
-"""Check question files; each finding has the file and the line of the fault.
+"""Check question files; each finding has the file and the line at which the question or its key begins.
 
 A question that counts is checked together with its key. Checked are the schema, the rules of the item lint, every variant,
 ids that do not exist, words left over from the template and, if asked for, the ``verify`` snippets.
@@ -7,7 +7,7 @@ ids that do not exist, words left over from the template and, if asked for, the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -23,10 +23,8 @@ from course.questions.items import BankError, Item, completed, parse_item, redra
 from course.questions.variant_lint import SEEDS, lint_variants
 from course.questions.variants import alternatives
 from course.questions.verify import run_verify
-from grader.authoring.ids import known_ids
-from grader.authoring.yaml_lines import Lines, rows_with, way_of
-from grader.project import Project
-from grader.project.beliefs import known_beliefs
+from grader.project import Project, beliefs, checkpoint_items, practice_items
+from grader.project.task import tasks
 
 TEMPLATE = Path(__file__).with_name("question_template.yaml")
 YOURS = ("CHANGE ME", "请改写", "change-me")
@@ -54,9 +52,7 @@ class Files:
 
 
 def check(project: Project, files: Files, run: bool = False, seeds: int = SEEDS) -> list[Finding]:
-    """All findings in the files of a lesson, in their order. run: also run the verify snippets. Raises ProjectError where
-    the list of misconceptions cannot be read.
-    """
+    """All findings in the files of a lesson, in their order. run: also run the verify snippets."""
     return _Check(project, files).all(run, seeds)
 
 
@@ -64,7 +60,7 @@ class _Check:
     """The check of one pair of files; ``found`` grows."""
 
     def __init__(self, project: Project, files: Files) -> None:
-        self.project, self.files, self.beliefs = project, files, known_beliefs(project)
+        self.project, self.files, self.beliefs = project, files, beliefs(project)
         self.counts = files.keys is not None
         self.found: list[Finding] = []
 
@@ -73,30 +69,28 @@ class _Check:
         raw, self.keys = self._loaded(self.files.items, list), self._loaded(self.files.keys, dict)
         if raw is None or self.keys is None:
             return self.found
-        self.at, self.at_keys = Lines(self.files.items), Lines(self.files.keys) if self.counts else None
         sound: list[Item] = []
         for entry in raw:
             sound += self._items(completed(entry, self.files.lesson, self.counts), sound)
-        for where in filter(None, (self.at, self.at_keys)):
-            if rows := rows_with(where.path, YOURS):
+        for path in filter(None, (self.files.items, self.files.keys)):
+            if rows := rows_with(path, YOURS):
                 said = f"line {', '.join(map(str, rows))}: still the template's words; write your own."
-                self.found.append(Finding("template-words", f"{where.path}:{rows[0]}: {said}"))
+                self.found.append(Finding("template-words", f"{path}:{rows[0]}: {said}"))
         for item in sound:
             if self._one(item, seeds) and run and item.verify:
                 self._verify(item)
         if len(sound) >= len(raw):
             for identity in sorted(set(self.keys) - {item.key for item in sound}):
                 said = Finding("key-unused", f"{identity}: is the key of no question; delete it.")
-                self._say(self.at_keys, identity, said)
+                self._say(self.files.keys, identity, said)
             if self.files.items.is_relative_to(self.project.learner_folder):
                 of_lesson = lint_lesson(self.files.lesson, sound, self.counts)
                 self.found += [finding.at(f"{self.files.items}:1") for finding in of_lesson]
         return self.found
 
-    def _say(self, where: Lines, identity: str, finding: Finding, way: Sequence[str] | None = None) -> None:
+    def _say(self, path: Path, identity: str, finding: Finding) -> None:
         text = re.sub(rf"^(?:[^,]*, item |key of ){re.escape(identity)}(?:, |: )", f"{identity}: ", finding.text)
-        line = where.of(identity, way_of(finding.text) if way is None else way)
-        self.found.append(Finding(finding.rule, f"{where.path}:{line}: {text}"))
+        self.found.append(Finding(finding.rule, f"{path}:{_line_of(path, identity)}: {text}"))
 
     def _loaded(self, path: Path | None, kind: type) -> Any:
         """The content of a file; None, and a finding, where it is no list of questions or no mapping of keys."""
@@ -116,29 +110,29 @@ class _Check:
         """The questions of an entry, with their keys; none where it cannot be read, and then its faults are said."""
         identity = str(entry.get("id", "?")) if isinstance(entry, Mapping) else "?"
         try:
-            parse_item(entry, self.at.path.name, self.counts)
-            found = [parse_item(one, self.at.path.name, self.counts) for one in alternatives(entry)]
+            parse_item(entry, self.files.items.name, self.counts)
+            found = [parse_item(one, self.files.items.name, self.counts) for one in alternatives(entry)]
         except BankError as error:
             for fault in str(error).split("\n"):
                 inner = re.search(r"(?:item|question) ([\w-]+),", fault)
-                self._say(self.at, inner[1] if inner else identity, Finding("schema", fault))
+                self._say(self.files.items, inner[1] if inner else identity, Finding("schema", fault))
             return []
         if identity in {item.id for item in before}:
             said = Finding("id-taken", f"{identity}: occurs twice; give one of them another id.")
-            self._say(self.at, identity, said)
+            self._say(self.files.items, identity, said)
         return [self._with_key(item) for item in found] if self.counts else found
 
     def _with_key(self, item: Item) -> Item:
         key = self.keys.get(item.key)
         if not isinstance(key, Mapping):
-            said = Finding("key-missing", f"{item.key}: has no key in {self.at_keys.path.name}.")
-            self._say(self.at, item.key, said)
+            said = Finding("key-missing", f"{item.key}: has no key in {self.files.keys.name}.")
+            self._say(self.files.items, item.key, said)
             return item
         try:
             return with_key(item, key)
         except BankError as error:
             for fault in str(error).split("\n"):
-                self._say(self.at_keys, item.key, Finding("schema", fault))
+                self._say(self.files.keys, item.key, Finding("schema", fault))
             return item
 
     def _drawn(self, item: Item, seed: str) -> Item:
@@ -147,7 +141,7 @@ class _Check:
 
     def _one(self, item: Item, seeds: int) -> bool:
         """Say what is to be said of one question whose fields are sound; returns whether it can be drawn."""
-        own, known, found = self.files.own, _known(self.project)["experiment"], []
+        own, known, found = self.files.own, _experiments(self.project), []
         if item.experiment and item.experiment not in known:
             said = f"there is no experiment {item.experiment}.{did_you_mean(item.experiment, known)}"
             found.append(Finding("unknown-id", f"{item.id}: field experiment: {said}"))
@@ -161,10 +155,7 @@ class _Check:
             if finding.rule == "one-language" and self.files.one_language:
                 continue
             in_keys = self.counts and OF_KEYS.search(finding.text)
-            way = way_of(finding.text)
-            if in_keys and way[:1] == ["options"]:
-                way = ["misconception" if finding.rule == "unknown-misconception" else "why", *way[1:]]
-            self._say(self.at_keys if in_keys else self.at, item.key, finding, way)
+            self._say(self.files.keys if in_keys else self.files.items, item.key, finding)
         return not any(one.rule == "schema" for one in found)
 
     def _verify(self, item: Item) -> None:
@@ -177,12 +168,48 @@ class _Check:
             if not outcome.ok:
                 values = f" (drawn: {dict(variant.values)})" if variant.values else ""
                 said = Finding("verify", f"{outcome.message}{values}")
-                return self._say(self.at_keys or self.at, item.key, said, ["verify"])
+                return self._say(self.files.keys or self.files.items, item.key, said)
+
+
+def _line_of(path: Path, identity: str) -> int:
+    """The line of a file at which the question or key with that id begins; 1 where there is none."""
+    begins = re.compile(rf"""[\s{{-]*(?:id:\s*)?["']?{re.escape(identity)}["']?\s*(?:[:,#}}]|$)""")
+    rows = path.read_text(encoding="utf-8").splitlines() if path.exists() else ()
+    return next((number for number, row in enumerate(rows, 1) if begins.match(row)), 1)
+
+
+def rows_with(path: Path, texts: Iterable[str]) -> list[int]:
+    """The numbers of the lines of a file that contain one of the texts; none without a file."""
+    wanted, rows = list(texts), path.read_text(encoding="utf-8").splitlines() if path.exists() else ()
+    return [number for number, row in enumerate(rows, 1) if any(one in row for one in wanted)]
+
+
+def known_ids(project: Project) -> dict[str, set[str]]:
+    """All existing ids: kind -> ids."""
+    checkpoint = {identity for lesson in project.checkpoints() for identity in checkpoint_items(project, lesson)}
+    return {
+        "item": set(practice_items(project)) | checkpoint,
+        "checkpoint item": checkpoint,
+        "exercise": _exercises(project)
+        | {name for lesson in project.own_checkpoints() for name in tasks(project, lesson)},
+        "experiment": _experiments(project),
+        "case": _cases(project),
+    }
+
+
+def _cases(project: Project) -> set[str]:
+    """The cases of the games, with their short names."""
+    ids = {one["id"] for path in project.learner_folder.glob("*/cases.yaml") for one in read_yaml(path)}
+    return ids | {one.partition("-")[2] for one in ids}
+
+
+def _exercises(project: Project) -> set[str]:
+    return {name for path in project.root.glob("course/*/*/exercises.yaml") for name in read_yaml(path)}
 
 
 @cache
-def _known(project: Project) -> dict[str, set[str]]:
-    return known_ids(project)
+def _experiments(project: Project) -> set[str]:
+    return {name for path in project.learner_folder.glob("*/experiments.yaml") for name in read_yaml(path)}
 
 
 def files_of(project: Project, path: Path | None = None) -> list[Files]:

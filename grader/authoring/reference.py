@@ -7,6 +7,7 @@ the same text.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,9 @@ from course.core.markup import link as html_link
 from course.experiment import machines
 from course.flags import DEPENDS, GROUPS, TABLE, WHEN, Switch, module_of
 from course.questions import knowledge, messages
-from course.questions.bank import read_yaml
-from grader.authoring import claims
-from grader.project import Project
+from course.questions.bank import Bank, read_yaml
+from course.questions.items import Item
+from grader.project import Project, ProjectError
 from grader.project.template import render
 
 FOLDER = Path(__file__).parent / "pages"
@@ -170,17 +171,46 @@ def _messages(project: Project, code: str, root: str | None) -> dict[str, Any]:
     return {"groups": groups, "colon": both(": ", "：")[code]}
 
 
+def claims(project: Project) -> dict[str, dict[str, Any]]:
+    """The beliefs of ``course/lessons/misconceptions.yaml`` of which it says what is true: id -> en, zh, truth, source.
+
+    Raises ProjectError where an entry says a part of that alone.
+    """
+    path = project.learner_folder / "misconceptions.yaml"
+    found = {name: row for name, row in read_yaml(path).items() if {*row} - {"en", "zh"}}
+    for name, row in found.items():
+        if (
+            {*row} != {"en", "zh", "truth", "source"}
+            or not isinstance(row["truth"], dict)
+            or {*row["truth"]} != {*LANGUAGES}
+        ):
+            raise ProjectError(
+                f"{path}: {name}: truth (in both languages) and source go together: write both or neither"
+            )
+    return found
+
+
+def claims_met(project: Project) -> dict[str, list[Item]]:
+    """Belief -> the practice questions that name it, in the order of the bank."""
+    found: dict[str, list[Item]] = defaultdict(list)
+    for item in Bank(project.learner_folder).items():
+        traps = item.number.traps if item.number else ()
+        for one in dict.fromkeys(part.misconception for part in (*item.options, *traps) if part.misconception):
+            found[one].append(item)
+    return dict(found)
+
+
 def _claims(project: Project, code: str, root: str | None) -> dict[str, Any]:
     """A table for each lesson: that of the first question that meets a claim."""
-    met = claims.met(project)
+    met = claims_met(project)
     lessons = {lesson.id: (lesson.id, pick(lesson.question, code), []) for lesson in LESSONS}
-    for claim in claims.read(project)[0]:
-        if found := met.get(claim.id):
+    for name, claim in claims(project).items():
+        if found := met.get(name):
             named = [item.id for item in found]
             named += [one.experiment for item in found for one in (item, *item.options) if one.experiment]
             where = ", ".join(f"`{one}`" for one in dict.fromkeys(named))
-            source = re.sub(r"https?://[^\s;,]+", lambda address: _linked(address[0]), claim.source)
-            row = (pick(claim.says, code), pick(claim.truth, code), where, source)
+            source = re.sub(r"https?://[^\s;,]+", lambda address: _linked(address[0]), claim["source"])
+            row = (claim[code], claim["truth"][code], where, source)
             lessons[found[0].lesson][2].append([cell.replace("|", "\\|") for cell in row])
     return {"lessons": [one for one in lessons.values() if one[2]]}
 

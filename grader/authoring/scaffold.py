@@ -7,8 +7,7 @@ from pathlib import Path
 
 from course.questions.variant_lint import SEEDS
 from grader.authoring.lint import lint
-from grader.authoring.question_check import YOURS
-from grader.authoring.yaml_lines import rows_with
+from grader.authoring.question_check import YOURS, rows_with
 from grader.project import LANGUAGES, Project, ProjectError
 
 NAME = re.compile(r"\d\d_[a-z0-9_]+")

@@ -15,7 +15,7 @@ def run_notebooks(arguments: argparse.Namespace) -> int:
     """Build the notebooks and the pages of docs/ that are made from data, check the sources, look for leaks. Prints a sentence for every
     problem; 1 if there is one.
     """
-    from grader.authoring import claims, reference
+    from grader.authoring import reference
     from grader.authoring.leaks import leaks
     from grader.authoring.lint import lint
     from grader.project.publish import build_all, leftovers, out_of_step, readmes, write
@@ -27,7 +27,6 @@ def run_notebooks(arguments: argparse.Namespace) -> int:
     count = len(made)
     if arguments.only is None:
         made |= {**readmes(project), **reference.pages(project)}
-        problems += claims.problems(project)
     if arguments.check:
         problems += out_of_step(project, made, arguments.only)
     else:

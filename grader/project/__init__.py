@@ -16,10 +16,12 @@ import yaml
 from course.core.catalog import checkpoint_names
 from course.core.i18n import LANGUAGES as LANGUAGES
 from course.core.i18n import Text
+from course.questions.bank import Bank
 from course.questions.items import completed
 
 HERE = Path(__file__).resolve().parents[2]
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the fast one where it is available
+MOST_REMEDIES = 2  # experiments and questions named for one belief
 
 
 class ProjectError(Exception):
@@ -156,6 +158,34 @@ def practice_items(project: Project) -> dict[str, dict]:
     for path in sorted(project.learner_folder.glob("l*/items.yaml")):
         for row in read_yaml(path) or []:
             found[row["id"]] = completed(row, path.parent.name.removeprefix("l"))
+    return found
+
+
+def beliefs(project: Project) -> dict[str, Text]:
+    """The misconceptions that questions may name: id -> statement."""
+    return Bank(project.learner_folder).misconceptions()
+
+
+def remedies(project: Project, lesson: str) -> dict[str, dict[str, list[str]]]:
+    """What helps against each false belief: belief -> {"experiments", "practice"}.
+
+    At most ``MOST_REMEDIES`` experiments that show whether it is true, and as many practice questions with it as a wrong option; those
+    of the lesson itself come first.
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for item in sorted(practice_items(project).values(), key=lambda item: item.get("lesson") != lesson):
+        for option in item.get("options") or ():
+            if not (belief := option.get("misconception")):
+                continue
+            known = found.setdefault(belief, {"experiments": [], "practice": []})
+            practice = None if item.get("kind") == "predict" else item["id"]
+            for names, name in (
+                (known["experiments"], option.get("experiment") or item.get("experiment")),
+                (known["practice"], practice),
+            ):
+                here = not names or item.get("lesson") == lesson
+                if name and here and name not in names and len(names) < MOST_REMEDIES:
+                    names.append(name)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from grader.project import Project, checkpoint_items
@@ -10,7 +9,6 @@ from grader.project.source import Cell, read
 from grader.project.task import tasks
 
 MARK = "{{worth}}"
-TYPED = {"en": re.compile(r"\d+ points?\b"), "zh": re.compile(r"共 ?\d+ ?分(?!钟)|每题 ?\d+ ?分|各 ?\d+ ?分")}
 KINDS = {"question": ("question", "道题"), "task": ("code task", "个编程任务"), "essay": ("text", "段短文")}
 
 

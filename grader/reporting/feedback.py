@@ -23,8 +23,7 @@ from grader.course.marks import CellMark, Standing, standings
 from grader.handin.answers import keyed_items, stored
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id
-from grader.project import Infrastructure, notebook_in
-from grader.project.beliefs import known_beliefs, remedies
+from grader.project import Infrastructure, beliefs, notebook_in, remedies
 from grader.project.dates import shown
 from grader.reporting.words import TEXTS, words
 
@@ -131,7 +130,7 @@ class Overview(CourseStep):
         """The false beliefs that the answers show, each with experiments and questions that help, as HTML."""
         if not (held := _beliefs(state, items)):
             return []
-        texts, meet = known_beliefs(self.project), remedies(self.project, lesson)
+        texts, meet = beliefs(self.project), remedies(self.project, lesson)
         ideas = []
         for belief in held:
             known = meet.get(belief, {"experiments": [], "practice": []})
@@ -150,7 +149,7 @@ class Overview(CourseStep):
 def _beliefs(state: dict, items: dict[str, Item]) -> list[str]:
     answers = state.get("answers", {})
     found = (misconceptions_of(item, stored(answers[name])) for name, item in items.items() if name in answers)
-    return list(dict.fromkeys(belief for beliefs in found for belief in beliefs))
+    return list(dict.fromkeys(belief for held in found for belief in held))
 
 
 def _state(mark: CellMark, stored: str | None, later: bool) -> str:

@@ -26,7 +26,7 @@ from grader.handin.guard import guarded
 from grader.handin.papers import paper_in
 from grader.marking.outcomes import graded_notebook
 from grader.marking.step import STATE, grade_id
-from grader.project.beliefs import known_beliefs, remedies
+from grader.project import beliefs, remedies
 from grader.project.task import Task, tasks
 from grader.project.template import render
 from grader.reporting.words import words
@@ -160,7 +160,7 @@ def figures(course: Course, lesson: str, say: Callable[[str], object] = print) -
     with course.gradebook as gradebook:
         idle = sorted({student.id for student in gradebook.students} - {*names})
     about = {"lesson": lesson, "top": sum(tops.values()), "idle": idle}
-    about |= {"beliefs": known_beliefs(course.project), "remedies": remedies(course.project, lesson)}
+    about |= {"beliefs": beliefs(course.project), "remedies": remedies(course.project, lesson)}
     return {**about, **tally(rows, found)}
 
 

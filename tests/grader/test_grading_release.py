@@ -9,7 +9,6 @@ import nbformat
 import pytest
 import yaml
 
-from grader.authoring.lint import lint
 from grader.cli import main
 from grader.course import Course
 from grader.course.marks import cell_marks
@@ -108,14 +107,6 @@ def test_a_release_that_fails_half_way_leaves_all_as_it_was(made, capsys, monkey
     status, said = release(course, capsys)
     assert status == 1 and "the exchange is gone" in said
     assert files(course) == before and rows(course.root) == marks
-
-
-def test_points_typed_into_the_text_are_found(made):
-    """They come from the data, as {{worth}} (in what a new checkpoint starts with, too)."""
-    source = made[0].checkpoint_source(LESSON)
-    text = source.read_text("utf-8").replace("Count and sort", "13 points").replace("数一数，排一排", "共 13 分")
-    source.write_text(text, encoding="utf-8")
-    assert [one.rule for one in lint(made[0])] == ["points-typed"] * 2
 
 
 def test_nothing_handed_in_is_no_zero_and_no_date_hands_out_no_answers(made, capsys):

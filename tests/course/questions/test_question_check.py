@@ -55,31 +55,27 @@ def test_the_template_is_sound_but_for_its_words(project, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "rule", "line"),
+    ("changes", "rule", "id"),
     [
-        ([("concept: what-it-is-about", "kind: guess\n  concept: what-it-is-about")], "schema", "kind: guess"),
-        ([("concept: what-it-is-about", "concept: x\n  difficulty: tough")], "schema", "difficulty: tough"),
-        ([("      correct: true\n", "      corect: true\n")], "schema", "corect"),
-        ([("misconception: async-timer", "misconception: asink-timer")], "unknown-misconception", "- id: a"),
-        ([('result = ["b"]', "while True: pass")], "verify", "verify: |"),
-        ([('result = ["b"]', 'result = ["a"]')], "verify", "verify: |"),
-        ([("05-toy-race", "05-toy-rase")], "unknown-id", "05-toy-rase"),
-        ([('zh: "请改写：哪句话对？为什么？"', 'zh: "Which one is that?"')], "not-chinese", "05-change-me-single"),
-        ([('value: "total"', 'value: "totl"')], "schema", "05-change-me-number"),
-        ([('low: "search_ms"', 'low: "total"')], "trap-reversed", "traps:"),
-        ([("sum(search_ms", "sum(1 + search_ms")], "verify", "verify: |"),
-        ([("05-change-me-order", "05-change-me-bet")], "id-taken", "05-change-me-bet"),
-        ([("show: 3", "show: 7")], "schema", "show: 7"),
+        ([("concept: what-it-is-about", "kind: guess\n  concept: what-it-is-about")], "schema", "single"),
+        ([("      correct: true\n", "      corect: true\n")], "schema", "single"),
+        ([("misconception: async-timer", "misconception: asink-timer")], "unknown-misconception", "single"),
+        ([('result = ["b"]', "while True: pass")], "verify", "single"),
+        ([('result = ["b"]', 'result = ["a"]')], "verify", "single"),
+        ([("05-toy-race", "05-toy-rase")], "unknown-id", "single"),
+        ([('value: "total"', 'value: "totl"')], "schema", "number"),
+        ([('low: "search_ms"', 'low: "total"')], "trap-reversed", "number"),
+        ([("05-change-me-order", "05-change-me-bet")], "id-taken", "bet"),
     ],
 )
-def test_a_fault_names_its_line(project, tmp_path, monkeypatch, changes, rule, line):
+def test_a_fault_names_the_line_of_its_question(project, tmp_path, monkeypatch, changes, rule, id):
     from course.questions.verify import run_verify
 
     monkeypatch.setattr("course.questions.verify.run_verify.__defaults__", (*run_verify.__defaults__[:-1], 0.3))
     draft = tmp_path / "draft.yaml"
     shutil.copy(TEMPLATE, draft)
     found = checked(project, draft, *changes)
-    assert any(one.rule == rule and line in row for one, row in found), found
+    assert any(one.rule == rule and f"05-change-me-{id}" in row for one, row in found), found
 
 
 def test_all_findings_of_questions_and_keys_are_told_at_once(project):
@@ -98,7 +94,7 @@ def test_all_findings_of_questions_and_keys_are_told_at_once(project):
     }
     for one, row in found:
         assert re.search(r"keys.yaml|checkpoint.yaml", one)
-        assert "05-c-two-shapes" not in one or "correct: [z]" in row
+        assert "05-c-two-shapes" not in one or "05-c-two-shapes" in row
 
 
 @pytest.mark.parametrize(

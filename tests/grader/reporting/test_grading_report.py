@@ -12,8 +12,7 @@ from course.experiment.base import load_all
 from course.questions.items import Trap
 from grader.cli import main
 from grader.handin.answers import keyed_items
-from grader.project import Project, practice_items
-from grader.project.beliefs import MOST, remedies
+from grader.project import MOST_REMEDIES, Project, practice_items, remedies
 from grader.project.task import tasks
 from grader.reporting.report import Row, Seen, page, tally
 from tests.support.grading_class import make_class
@@ -94,7 +93,7 @@ def test_the_page_loads_nothing_runs_nothing_and_names_nobody(language, subjects
 
 def test_what_meets_a_belief_exists_in_the_course():
     found, known = remedies(Project(), "05_cudnn_benchmark"), practice_items(Project())
-    assert len(found) > 50 and all(len(one[kind]) <= MOST for one in found.values() for kind in one)
+    assert len(found) > 50 and all(len(one[kind]) <= MOST_REMEDIES for one in found.values() for kind in one)
     assert all(known[name]["kind"] != "predict" for one in found.values() for name in one["practice"])
     assert {name for one in found.values() for name in one["experiments"]} <= set(load_all())
 
