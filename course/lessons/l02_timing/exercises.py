@@ -9,7 +9,7 @@ from typing import Any
 
 from course.exercises.checking import comparison, enough_rounds, watched
 from course.exercises.told import Told
-from course.lessons.l02_timing.virtual_device import VirtualDevice
+from course.lessons.l02_timing.toy_device import VirtualDevice
 
 KERNEL_MS, EARLIER_MS = 20.0, 30.0
 CLOSE_MS = 0.03  # the launch itself takes 0.01 ms

@@ -1,11 +1,12 @@
-"""Experiments of lesson 12: two columns of one table, three repairs, what the profiler itself costs.
+"""Experiments of lesson 12: two columns of one table, three repairs, what the profiler itself costs, and a GPU's trace.
 
-All run on a CPU. Times stand in ratios, taken side by side in this process, with the interval of their median.
+Times stand in ratios, taken side by side in this process, with the interval of their median.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any
@@ -15,6 +16,8 @@ from torch import nn
 
 from course.core.i18n import both
 from course.experiment.base import Budget, experiment
+from course.experiment.kernels import differing_parts
+from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
 from course.experiment.rows import FEW, groups, race_row
 from course.lessons.l12_profiler.cases import cases
@@ -24,6 +27,7 @@ from course.trace import span_of, trace_of
 from course.trace.onednn_log import log_of, time_in
 
 LESSON = "12_profiler"
+PROBES = "course.lessons.l12_profiler.probes"
 ROUNDS = 12
 NEAR = 1.1
 """Ratios within this factor of 1 count as about the same."""
@@ -205,3 +209,51 @@ def read_cost(rows: list[dict]) -> Reading:
         option = "c"
     small = next(row["ratio"] for row in drawn if row["case"] == "many small, profile")
     return Reading(option if steady and len(rounds) >= FEW else None, {"ratio": small}, drawn)
+
+
+AROUND = re.compile(r"(void )?at::native|Mem(cpy|set)|nchwToNhwc|nhwcToNchw")
+"""What runs around a convolution: PyTorch's own kernels, copies, changes of the layout."""
+
+
+@experiment(name="12-gpu-trace-cuda", lesson=LESSON, version=2, needs="cuda", seconds=20, whole=True)
+def gpu_trace(budget: Budget, batch: int = 8, size: int = 128) -> Iterator[dict]:
+    """Kernels of four calls with the search off and on, a copy, and .item() idle and behind work, in two new processes."""
+    for search in budget.loop((False, True), desc=both("new processes", "新进程"), least=2):
+        yield from rows_of(PROBES, "first_and_later", search, batch, size)
+
+
+def _calls(rows: list[dict], story: str) -> list[list[dict]]:
+    """The launches of each call, in the order of time."""
+    return list(groups([row for row in rows if row["story"] == story], "call").values())
+
+
+def _computing(launches: list[dict]) -> list[dict]:
+    """Those that are not around a convolution, unless there are no others."""
+    return [row for row in launches if not AROUND.match(row["kernel"])] or launches
+
+
+def read_gpu_trace(rows: list[dict]) -> Reading | None:
+    """The search shows as kernels that run in the first call only. Whether its choice is quicker: all kernels of each later call,
+    more than 2 % apart. Drawn: a later call without the search and with it, then what was tried in the first."""
+    stories = {name: _calls(rows, f"search {name}") for name in ("off", "on")}
+    if any(len(calls) < 2 for calls in stories.values()):
+        return None
+    kinds = {name: [len({row["kernel"] for row in call}) for call in calls] for name, calls in stories.items()}
+    later = {name: [sum(row["us"] for row in call) for call in calls[1:]] for name, calls in stories.items()}
+    longest = {name: max(_computing(calls[1]), key=lambda row: row["us"])["kernel"] for name, calls in stories.items()}
+    tried = groups(_computing(stories["on"][0]), "kernel")
+    short = differing_parts([*tried, *longest.values()], 34)
+    drawn = [
+        {"place": name, "name": f"search {name}", "us": median(us), "what": short[longest[name]]}
+        for name, us in later.items()
+    ]
+    for place, (kernel, runs) in enumerate(tried.items()):
+        quickest = min(row["us"] for row in runs)
+        drawn.append({"place": place, "name": "tried", "us": quickest, "what": f"{len(runs)} × {short[kernel]}"})
+    waits = {row["call"]: row["us"] for row in rows if row["story"] == "wait"}
+    numbers = {"tried": len(tried), "idle": waits.get(1, 0.0), "queued": waits.get(2, 0.0)}
+    if kinds["on"][0] - kinds["on"][1] <= max(kinds["off"][0] - kinds["off"][1], 0):
+        return Reading("no race", numbers, drawn)
+    slower = min(later["on"]) > 1.02 * max(later["off"])
+    faster = max(later["on"]) < 0.98 * min(later["off"])
+    return Reading(f"race, {'slower' if slower else 'faster' if faster else 'the same'}", numbers, drawn)

@@ -1,4 +1,4 @@
-"""Experiments of lesson 13 about attention: which kernel computes it on a CPU, for which inputs, and what that is worth."""
+"""Experiments of lesson 13: attention's kernels, what compiled code notices, and autocast."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterator
 from textwrap import shorten
 
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 from course.core.i18n import both
 from course.experiment.base import Budget, experiment
+from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
 from course.experiment.rows import race_row
 from course.lessons.l13_together.attention import flash_math, kernel_of, peak_mib, refusal
+from course.trace.onednn_log import log_of
 
 LESSON = "13_together"
 LENGTHS = (64, 256, 1024)
@@ -118,3 +121,129 @@ def read_two_kernels(rows: list[dict]) -> Reading:
     share = numbers["flash"] / numbers["math"]
     outcome = "a even more" if share > 1.25 else "a" if share > 0.75 else "b" if share > 0.2 else "c"
     return Reading(outcome, {**numbers, "more": 1 / share}, drawn)
+
+
+PROBES = "course.lessons.l13_together.probes"
+
+# --- 13-recompiles ------------------------------------------------------------------------------------------
+
+
+@experiment(name="13-recompiles", lesson=LESSON, version=1, needs="cpu", seconds=25)
+def recompiles(budget: Budget) -> Iterator[dict]:
+    """In a new process: compilations of a small convolution after each of ten settings was moved; no C++ compiler needed."""
+    for part in budget.loop(["recompiles"], desc=both("compiling", "编译")):
+        yield from rows_of(PROBES, part)
+
+
+def read_recompiles(rows: list[dict]) -> Reading | None:
+    """Two of the settings decide; where the control compiled again, too, the run proves nothing."""
+    words = ("runs on", "again")
+    drawn = [
+        {
+            "setting": row["setting"],
+            "moved": words[row["again"] > 0],
+            "put back": words[row["back"] > 0],
+            "told": ["moved"] * (row["again"] > 0),
+        }
+        for row in rows
+    ]
+    again = {row["setting"]: row["again"] > 0 for row in rows}
+    if not {"nothing", "mkldnn.enabled", "set_num_threads"} <= set(again):
+        return None
+    if again["nothing"]:
+        return Reading("the control, too", drawn=drawn, bets={"13-bet-recompile": None})
+    answers = {(True, False): "a", (False, True): "b", (True, True): "c", (False, False): "d"}
+    return Reading(answers[again["mkldnn.enabled"], again["set_num_threads"]], drawn=drawn)
+
+
+# --- 13-baked -----------------------------------------------------------------------------------------------
+
+
+@experiment(name="13-baked", lesson=LESSON, version=1, needs="cpu", seconds=25)
+def baked(budget: Budget) -> Iterator[dict]:
+    """In a new process: the attention kernel before and after flash is switched off, plain and compiled in two ways."""
+    for part in budget.loop(["baked"], desc=both("compiling", "编译")):
+        yield from rows_of(PROBES, part)
+
+
+def read_baked(rows: list[dict]) -> Reading | None:
+    """What the code compiled by aot_eager does once flash is off."""
+    drawn = [{**row, "told": ["after"] * (row["after"] == "flash")} for row in rows]
+    row = next((row for row in rows if row["backend"] == "aot_eager"), None)
+    if row is None:
+        return None
+    if row["before"] != "flash":
+        return Reading("never flash", drawn=drawn, bets={"13-bet-baked": None})
+    return Reading("c" if row["after"] == "flash" else "a" if row["again"] else "b", drawn=drawn)
+
+
+# --- 13-autocast --------------------------------------------------------------------------------------------
+
+REFUSED = "RuntimeError"
+"""In the place of a type, where oneDNN has no such operation for this CPU, and PyTorch raised one."""
+
+
+def _operations() -> dict[str, Callable[[], torch.Tensor]]:
+    """One call of each operation on float32 tensors."""
+    x, image, labels = torch.randn(8, 64), torch.randn(2, 8, 16, 16), torch.zeros(8, dtype=torch.long)
+    linear, conv, norm, lstm = nn.Linear(64, 64), nn.Conv2d(8, 8, 3), nn.LayerNorm(64), nn.LSTM(64, 64)
+    q = torch.randn(1, 2, 16, 16)
+    return {
+        "Linear": lambda: linear(x),
+        "Conv2d": lambda: conv(image),
+        "attention": lambda: F.scaled_dot_product_attention(q, q, q),
+        "LSTM": lambda: lstm(x)[0],
+        "relu": lambda: x.relu(),
+        "x + x": lambda: x + x,
+        "sum": lambda: x.sum(),
+        "softmax": lambda: x.softmax(-1),
+        "LayerNorm": lambda: norm(x),
+        "mse_loss": lambda: F.mse_loss(x, x),
+        "cross_entropy": lambda: F.cross_entropy(x, labels),
+    }
+
+
+@experiment(name="13-autocast", lesson=LESSON, version=1, needs="cpu", seconds=5, whole=True)
+def autocast(budget: Budget) -> list[dict]:
+    """The type of the result of eleven operations outside and inside autocast (bfloat16), and lines in oneDNN's log."""
+    rows = []
+    with torch.inference_mode():
+        for operation, call in budget.loop(_operations().items(), desc=both("operations", "算子")):
+            outside = _computed(call)
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                inside = _computed(call)
+            row = {"outside": outside[0], "lines_outside": outside[1], "inside": inside[0], "lines_inside": inside[1]}
+            rows.append({"operation": operation, **row})
+    return rows
+
+
+def read_autocast(rows: list[dict]) -> Reading | None:
+    """What becomes of Linear: its type, and by oneDNN's log who computes it. A log without a line settles nothing."""
+    drawn = []
+    for row in rows:
+        other_library = row["inside"] != REFUSED and bool(row["lines_inside"]) != bool(row["lines_outside"])
+        told = ["inside"] * (row["inside"] != row["outside"]) + ["lines_inside"] * other_library
+        drawn.append({**row, "told": told})
+    row = next((row for row in rows if row["operation"] == "Linear"), None)
+    if row is None:
+        return None
+    before, now = bool(row["lines_outside"]), bool(row["lines_inside"])
+    silent = not any(one["lines_outside"] for one in rows)
+    if row["inside"] in (row["outside"], REFUSED):
+        outcome = "raises" if row["inside"] == REFUSED else "keeps its type"
+    elif silent and not any(one["lines_inside"] for one in rows):
+        outcome = "silent"
+    else:
+        outcome = {(0, 0): "a", (0, 1): "b", (1, 0): "no longer", (1, 1): "as before"}[before, now]
+    option = outcome if outcome in ("a", "b") and not silent else None
+    return Reading(outcome, {"type": row["inside"]}, drawn, {"13-bet-library": option})
+
+
+def _computed(call: Callable[[], torch.Tensor]) -> tuple[str, int]:
+    """The type of the result, and the lines in oneDNN's log; REFUSED and 0 where oneDNN has none for this CPU."""
+    try:
+        return str(call().dtype).removeprefix("torch."), len(log_of(call))
+    except RuntimeError as error:
+        if "could not create a primitive" not in str(error):
+            raise
+        return REFUSED, 0

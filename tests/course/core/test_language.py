@@ -66,10 +66,9 @@ def _misused():
 
     from course.figures import route
     from course.flags import access
-    from course.lessons.l02_timing.toy_device import ToyDevice
-    from course.lessons.l02_timing.virtual_device import VirtualDevice
+    from course.lessons.l02_timing.toy_device import ToyDevice, VirtualDevice
     from course.lessons.l04_cudnn_enabled import probes
-    from course.lessons.l05_cudnn_benchmark.experiments_toy import costs
+    from course.lessons.l05_cudnn_benchmark.experiments import costs
     from course.lessons.l05_cudnn_benchmark.search_tree import search_tree
     from course.lessons.l06_cudnn_deterministic.training import fingerprint, small_training
     from course.lessons.l08_mps.machines import pretend

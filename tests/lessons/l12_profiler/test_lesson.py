@@ -8,7 +8,7 @@ import torch
 from course import flags
 from course.core.i18n import LANGUAGES, speaking
 from course.lessons.l12_profiler import cases, kernel_names
-from course.lessons.l12_profiler.experiments_cuda import read_gpu_trace
+from course.lessons.l12_profiler.experiments import read_gpu_trace
 from course.lessons.l12_profiler.probes import CALLS, _events, first_and_later
 from course.trace import trace_of
 from tests.lessons.l12_profiler.rows import TRIED, traced

@@ -13,8 +13,7 @@ from course.exercises.exercise import all_exercises
 from course.exercises.slips import arguments
 from course.experiment.new_process import answer_of
 from course.lessons.l13_together.attention import flash_math, kernel_of, peak_mib, refusal
-from course.lessons.l13_together.experiments import _cases
-from course.lessons.l13_together.experiments_together import PROBES
+from course.lessons.l13_together.experiments import PROBES, _cases
 from tests.lessons.live import measured
 
 pytestmark = pytest.mark.slow

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from course.lessons.l14_export.experiments import AROUND, MODEL
-from course.lessons.l14_export.experiments_onnx import SENT, _layers
+from course.lessons.l14_export.experiments import AROUND, MODEL, SENT, _layers
 
 
 def kept(*noticed, onnx=0):

@@ -57,7 +57,7 @@ def test_a_frozen_model_mixes_old_and_new_weights():
 @pytest.mark.skipif(not can("two_cores"), reason="the neighbour takes a core of its own")
 def test_the_busy_neighbour_ends_also_when_the_measurement_is_killed():
     """A run that takes too long is killed; its busy loop would take a core of the learner's machine until it is restarted."""
-    code = "from course.lessons.l16_rest.probes_threads import beside_a_neighbour as run; run(2, 1000)"
+    code = "from course.lessons.l16_rest.probes import beside_a_neighbour as run; run(2, 1000)"
     measuring = subprocess.Popen([sys.executable, "-c", code])
     try:
         neighbours, end = [], time.monotonic() + 60
