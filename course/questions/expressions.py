@@ -1,4 +1,4 @@
-"""Compute the formulas in question files. They are parsed and computed here, never run as Python.
+"""Compute the formulas in question files: expressions of Python of which only harmless parts are allowed.
 
 Allowed are numbers, texts, lists, the names of drawn values, ``+ - * / // % **``, comparisons, ``and or not``,
 ``a if b else c``, ``list[k]`` and the functions of ``FUNCTIONS``; so a question file can compute a value but do nothing
@@ -12,7 +12,8 @@ import ast
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from types import CodeType
 from typing import Any
 
 LONGEST = 400  # characters of one formula
@@ -44,7 +45,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sqrt": math.sqrt,
     "sum": sum,
 }
-_BINARY: dict[type, Callable[[Any, Any], Any]] = {
+_OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -53,118 +54,79 @@ _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
 }
-_COMPARE: dict[type, Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.In: lambda one, values: one in values,
-    ast.NotIn: lambda one, values: one not in values,
-}
+_PARTS = (
+    ast.Name, ast.Load, ast.Constant, ast.List, ast.Tuple, ast.BinOp, ast.operator, ast.UnaryOp, ast.Not, ast.USub, ast.BoolOp,
+    ast.boolop, ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn, ast.IfExp, ast.Subscript,
+    ast.Call,
+)  # fmt: skip
+"""What a formula may hold: no attribute, comprehension, slice, lambda or keyword."""
 
 
 def compute(formula: str, values: Mapping[str, Any]) -> Any:
     """The value of a formula. values: name -> number, text, truth value or list. Raises FormulaError."""
     try:
-        return _value(_tree(formula), values)
-    except FormulaError as error:
+        code, used = _compiled(formula)
+        if missing := sorted(used - values.keys()):
+            raise FormulaError(f"there is no value {missing[0]!r}; there are {', '.join(sorted(values)) or 'none'}")
+        return eval(code, {"__builtins__": {}, **FUNCTIONS, **_GUARDED, **values})
+    except (FormulaError, ArithmeticError, TypeError, ValueError, LookupError, RecursionError) as error:
         raise FormulaError(f"`{formula}`: {error}") from None
-    except (ArithmeticError, TypeError, ValueError, LookupError) as error:
-        raise FormulaError(f"`{formula}`: {error}") from None
-
-
-def names(formula: str) -> set[str]:
-    """The names of values a formula uses. Raises FormulaError where it cannot be read."""
-    try:
-        tree = _tree(formula)
-    except FormulaError as error:
-        raise FormulaError(f"`{formula}`: {error}") from None
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
 
 
 @lru_cache(maxsize=4096)
-def _tree(formula: str) -> ast.expr:
+def _compiled(formula: str) -> tuple[CodeType, frozenset[str]]:
+    """The code of a formula, and the names of values that it uses."""
     if len(formula) > LONGEST:
         raise FormulaError(f"longer than {LONGEST} characters; give a part of it a name under `let`")
     try:
-        return ast.parse(formula.strip(), mode="eval").body
+        tree = ast.parse(formula.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise FormulaError("not a formula; look at brackets and operators") from None
+    called = set()
+    for node in ast.walk(tree.body):
+        held = isinstance(node, _PARTS)
+        if isinstance(node, ast.Constant):
+            held = isinstance(node.value, (int, float, str))
+        elif isinstance(node, ast.Call):
+            called.add(node.func)
+            held = isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS and not node.keywords
+        if not held:
+            raise FormulaError(f"{ast.unparse(node)!r} is nothing a formula may hold")
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in called}
+    guarded = ast.fix_missing_locations(_Guarding().visit(tree))
+    return compile(guarded, "<formula>", "eval"), frozenset(used)
 
 
-def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
-    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float, str)):
-        return node.value
-    if isinstance(node, ast.Name):
-        if node.id not in values:
-            raise FormulaError(f"there is no value {node.id!r}; there are {', '.join(sorted(values)) or 'none'}")
-        return values[node.id]
-    if isinstance(node, (ast.List, ast.Tuple)):
-        return [_value(one, values) for one in node.elts]
-    if isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
-        return _binary(node.op, _value(node.left, values), _value(node.right, values))
-    if isinstance(node, ast.UnaryOp):
-        return _unary(node, values)
-    if isinstance(node, ast.BoolOp):
-        return _all_or_any(node, values)
-    if isinstance(node, ast.Compare):
-        return _compared(node, values)
-    if isinstance(node, ast.IfExp):
-        return _value(node.body if _value(node.test, values) else node.orelse, values)
-    if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
-        return _value(node.value, values)[_value(node.slice, values)]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
-        if node.func.id in FUNCTIONS:
-            return FUNCTIONS[node.func.id](*(_value(one, values) for one in node.args))
-        raise FormulaError(f"there is no function {node.func.id!r}; there are {', '.join(sorted(FUNCTIONS))}")
-    raise FormulaError(f"{ast.unparse(node)!r} is nothing a formula may hold")
+class _Guarding(ast.NodeTransformer):
+    """Puts a guarded function in the place of each operator, which could make a text or a power of any size."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        return ast.Call(ast.Name(_name(type(node.op)), ast.Load()), [node.left, node.right], [])
+
+    def visit_Tuple(self, node: ast.Tuple) -> ast.expr:
+        self.generic_visit(node)
+        return ast.List(node.elts, ast.Load())
 
 
-def _binary(kind: ast.operator, left: Any, right: Any) -> Any:
+def _name(kind: type) -> str:
+    """What the guarded function of an operator is called; no value can have this name."""
+    return f"{kind.__name__}()"
+
+
+def _binary(kind: type, left: Any, right: Any) -> Any:
     for one in (left, right):
-        if isinstance(one, str) or isinstance(one, list) and not isinstance(kind, ast.Add):
+        if isinstance(one, str) or isinstance(one, list) and kind is not ast.Add:
             raise FormulaError("only numbers are computed with, and lists added")
-    if isinstance(left, list):
-        made = left + right
+    if kind is ast.Pow and (abs(right) > 64 or abs(left) > LARGEST):
+        raise FormulaError("the power is too large")
+    made = _OPERATORS[kind](left, right)
+    if isinstance(made, list):
         if len(made) > LONGEST_LIST:
             raise FormulaError(f"a list of more than {LONGEST_LIST} values")
-        return made
-    if isinstance(kind, ast.Pow) and (abs(right) > 64 or abs(left) > LARGEST):
-        raise FormulaError("the power is too large")
-    made = _BINARY[type(kind)](left, right)
-    if isinstance(made, complex) or abs(made) > LARGEST:
+    elif isinstance(made, complex) or abs(made) > LARGEST:
         raise FormulaError(f"the result is beyond {LARGEST:.0e}")
     return made
 
 
-def _unary(node: ast.UnaryOp, values: Mapping[str, Any]) -> Any:
-    inner = _value(node.operand, values)
-    if isinstance(node.op, ast.Not):
-        return not inner
-    if isinstance(node.op, ast.USub):
-        return -inner
-    raise FormulaError(f"{ast.unparse(node)!r} is nothing a formula may hold")
-
-
-def _all_or_any(node: ast.BoolOp, values: Mapping[str, Any]) -> Any:
-    found: Any = None
-    for one in node.values:
-        found = _value(one, values)
-        if bool(found) is isinstance(node.op, ast.Or):
-            break
-    return found
-
-
-def _compared(node: ast.Compare, values: Mapping[str, Any]) -> bool:
-    left = _value(node.left, values)
-    for kind, one in zip(node.ops, node.comparators, strict=True):
-        right = _value(one, values)
-        if type(kind) not in _COMPARE:
-            raise FormulaError(f"{ast.unparse(node)!r} is nothing a formula may hold")
-        if not _COMPARE[type(kind)](left, right):
-            return False
-        left = right
-    return True
+_GUARDED = {_name(kind): partial(_binary, kind) for kind in _OPERATORS}
