@@ -1,8 +1,7 @@
 """A stand-in for a GPU: the CUDA and MPS experiments run on it from end to end, in tests alone, and record nothing.
 
-`python -m tests.support.rehearsal cuda` is a stage: a process that has imported torch, has put the stand-in into it, and does
-nothing else. Each rehearsal is forked from it, and so is each new process that an experiment of it starts: none pays
-for importing torch, and none sees what another one did.
+`python -m tests.support.rehearsal cuda` is a process with the stand-in in the place of torch's device. Where an experiment starts a new
+process, its function is called in this one.
 
 What it has in common with a GPU:
 
@@ -20,49 +19,40 @@ The results are the CPU's, and no number means anything.
 from __future__ import annotations
 
 import contextlib
-import functools
+import io
 import json
-import mmap
-import multiprocessing
 import os
-import struct
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
-FORK = multiprocessing.get_context("fork") if "fork" in multiprocessing.get_all_start_methods() else None
 FIRST, SEARCH = 4, 40  # a first call of a shape takes that many operations longer, search off and on
 LARGE = 2**30  # multiplications; a CPU takes seconds for them in half precision
 
 
-# --- the clock, shared by all processes -----------------------------------------------------------------------
+# --- the clock -------------------------------------------------------------------------------------------
 
 
 class Clock:
-    """perf_counter plus the seconds that anybody has waited for the device; all forks share the sum."""
+    """perf_counter plus the seconds that anybody has waited for the device."""
 
     def __init__(self) -> None:
-        self._waited = mmap.mmap(-1, 8)
-        self._real = time.perf_counter
+        self.waited, self._real = 0.0, time.perf_counter
         time.perf_counter = self.now
         time.perf_counter_ns = lambda: int(self.now() * 1e9)
-
-    @property
-    def waited(self) -> float:
-        return struct.unpack("d", self._waited[:8])[0]
 
     def now(self) -> float:
         return self._real() + self.waited
 
     def wait_until(self, moment: float) -> None:
-        if (more := moment - self.now()) > 0:
-            self._waited[:8] = struct.pack("d", self.waited + more)
+        self.waited += max(0.0, moment - self.now())
 
 
 class Queue:
@@ -96,20 +86,9 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
         tensor.is_mps.__get__: lambda: kind == "mps",
     }
     reads = {
-        tensor.item,
-        tensor.tolist,
-        tensor.__float__,
-        tensor.__int__,
-        tensor.__bool__,
-        tensor.__repr__,
-        tensor.__format__,
-        tensor.cpu,
-        tensor.nonzero,
-        torch.nonzero,
-        torch.equal,
-        tensor.equal,
-        torch.allclose,
-    }
+        getattr(tensor, name)
+        for name in "item tolist __float__ __int__ __bool__ __repr__ __format__ cpu nonzero equal".split()
+    } | {torch.nonzero, torch.equal, torch.allclose}
     refused = {tensor.numpy, tensor.__array__}
     functional = torch.nn.functional
     mixes = {
@@ -259,15 +238,8 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
 
     fallback = os.environ.get("PYTORCH_ENABLE_MPS_FALLBACK") == "1"
     state = torch.get_rng_state
-    properties = SimpleNamespace(
-        name="Stand-in",
-        major=9,
-        minor=0,
-        total_memory=8 << 30,
-        L2_cache_size=4 << 20,
-        multi_processor_count=2,
-        gcnArchName="none",
-    )
+    sizes = {"total_memory": 8 << 30, "L2_cache_size": 4 << 20, "multi_processor_count": 2}
+    properties = SimpleNamespace(name="Stand-in", major=9, minor=0, gcnArchName="none", **sizes)
     resting = 64 << 20
 
     def reset(*_: Any) -> None:
@@ -380,128 +352,58 @@ def rehearse(
 
     seconds: experiment -> its budget. sizes: experiment -> keyword arguments of its function.
     """
-    stage, said = _stage(kind)
-    order = {"seconds": seconds, "sizes": sizes or {}, "op_s": op_s, "env": dict(os.environ)}
-    stage.stdin.write(json.dumps(order) + "\n")
-    stage.stdin.flush()
-    answer = stage.stdout.readline()
-    if not answer:
-        _stage.cache_clear()
-        said.seek(0)
-        raise RuntimeError(f"The stage is gone: {said.read()[-2000:]}")
-    return json.loads(answer)
-
-
-@functools.cache
-def _stage(kind: str) -> tuple[subprocess.Popen[str], Any]:
-    """The stage of this device, and the file that holds what is printed on it. It ends when its standard input does."""
-    said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+    order = {"seconds": seconds, "sizes": sizes or {}, "op_s": op_s}
     env = {**os.environ, "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg", "KINETO_LOG_LEVEL": "6"}
-    stage = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.rehearsal", kind],
-        env=env, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True, encoding="utf-8",
-    )  # fmt: skip
-    return stage, said
-
-
-# --- on the stage --------------------------------------------------------------------------------------------
+    command = [sys.executable, "-m", "tests.support.rehearsal", kind]
+    told = {"capture_output": True, "text": True, "encoding": "utf-8"}
+    done = subprocess.run(command, env=env, cwd=ROOT, input=json.dumps(order), check=False, **told)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def main(kind: str) -> None:
-    """Orders on standard input, a rehearsal each, and what came of it on standard output: JSON, a line each."""
-    clock = Clock()
+    """The order on standard input, what came of it as the last line of standard output: JSON."""
     import torch
 
-    queue = install(torch, kind, clock)
-    torch.set_num_threads(1)
-    import matplotlib.figure  # noqa: F401
-
-    if kind == "cuda":  # nothing is profiled on mps
-        import torch._inductor.config  # noqa: F401  (the profiler imports it when first used, which takes a second)
-
-    for line in sys.stdin:
-        order = json.loads(line)
-        queue.op_s = order["op_s"]
-        print(json.dumps(_rehearsed(queue, order)), flush=True)
-
-
-def _rehearsed(queue: Queue, order: dict[str, Any]) -> dict[str, Any]:
-    """Fork the rehearsal, and fork for it the new processes that its experiments ask for, until it has its findings."""
-    here, there = FORK.Pipe()
-    actor = FORK.Process(target=_act, args=(queue, order, there))
-    actor.start()
-    there.close()
-    while True:
-        try:
-            message = here.recv()
-        except EOFError:
-            actor.join()
-            return {name: {"error": f"the rehearsal ended with {actor.exitcode}"} for name in order["seconds"]}
-        if isinstance(message, dict):
-            actor.join()
-            return message
-        here.send(_forked(*message))
-
-
-def _forked(target: str, arguments: list[Any], env: dict[str, str], timeout: float) -> dict[str, Any]:
-    """What a new process answers to one request, in a fork, with what it printed."""
-    with tempfile.TemporaryDirectory() as folder:
-        answer, out = Path(folder, "answer"), Path(folder, "out")
-        child = FORK.Process(target=_run, args=(target, arguments, env, answer, out))
-        child.start()
-        child.join(min(timeout, 600))
-        if child.is_alive():
-            child.kill()
-            child.join()
-        found = json.loads(answer.read_text("utf-8")) if answer.exists() else {"error": "no answer", "kind": ""}
-        return found | {"printed": out.read_text("utf-8") if out.exists() else ""}
-
-
-def _run(target: str, arguments: list[Any], env: dict[str, str], answer: Path, out: Path) -> None:
-    from course.core import new_process
-
-    os.environ.clear()
-    os.environ.update(env)
-    os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT), 1)
-    sys.modules["__main__"] = ModuleType("__main__")
-    new_process.draw_anew()
-    found = new_process.answered({"target": target, "arguments": arguments, "language": "en"})
-    answer.write_text(json.dumps(found), "utf-8")
-    os._exit(0)
-
-
-def _act(queue: Queue, order: dict[str, Any], pipe: Any) -> None:
-    """The rehearsal itself: the experiments in turn."""
-    os.dup2(2, 1)
-    os.environ.update(order["env"])
-    from course.core.new_process import environment_with
     from course.experiment import new_process
 
-    class Staged:
-        """Where experiments start a new process, the stage forks one for each call."""
+    order, clock = json.load(sys.stdin), Clock()
+    queue = install(torch, kind, clock)
+    queue.op_s = order["op_s"]
+    torch.set_num_threads(1)
+    new_process.NewProcess = partial(Here, queue)
+    print(
+        json.dumps({name: _one(clock, name, s, order["sizes"].get(name, {})) for name, s in order["seconds"].items()})
+    )
 
-        def __init__(self, variables: Any = None, warm: bool = True) -> None:
-            self.variables, self.said = variables or {}, ""
 
-        def __enter__(self) -> Staged:
-            return self
+class Here:
+    """Where experiments start a new process: the function is called in this one, with the variables, and without plans."""
 
-        def __exit__(self, *_: object) -> None: ...
+    def __init__(self, queue: Queue, variables: Any = None, warm: bool = True) -> None:
+        self.queue, self.variables, self.said = queue, variables or {}, io.StringIO()
 
-        def call(self, target: str, *arguments: Any, timeout_s: float) -> Any:
-            pipe.send((target, arguments, environment_with(self.variables), timeout_s))
-            found = pipe.recv()
-            self.said = found["printed"]
-            if "error" in found:
-                raise new_process.NewProcessError(found["error"])
-            return found["value"]
+    def __enter__(self) -> Here:
+        return self
 
-        def printed(self) -> str:
-            return self.said
+    def __exit__(self, *_: object) -> None: ...
 
-    new_process.NewProcess = Staged
-    sizes = order["sizes"]
-    pipe.send({name: _one(queue.clock, name, s, sizes.get(name, {})) for name, s in order["seconds"].items()})
+    def call(self, target: str, *arguments: Any, timeout_s: float) -> Any:
+        from course.core import new_process
+        from course.experiment.base import restored
+
+        self.queue.plans.clear()
+        main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+        environment = mock.patch.dict(os.environ, new_process.environment_with(self.variables), clear=True)
+        with environment, restored(), contextlib.redirect_stdout(self.said):
+            found = new_process.answered({"target": target, "arguments": arguments, "language": "en"})
+        sys.modules["__main__"] = main
+        if "error" in found:
+            raise new_process.NewProcessError(found["error"])
+        return json.loads(json.dumps(found["value"]))
+
+    def printed(self) -> str:
+        return self.said.getvalue()
 
 
 def _one(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:
