@@ -53,7 +53,7 @@ def run_release(arguments: argparse.Namespace) -> int:
     due = None if arguments.due is None else utc(arguments.due, course.timezone)
     past = ", WHICH IS PAST" if due and due < datetime.now(timezone.utc).replace(tzinfo=None) else ""
     for lesson in arguments.lesson:
-        said = release(course, lesson, due, arguments.unfinished)
+        said = release(course, lesson, due)
         print(f"released {lesson}" + (f", due {shown(due, course.timezone)}{past}" if due else ""))
         print(*filter(None, [*said, told_of_papers(course.project, lesson)]), sep="\n")
     print("who fetches it through the exchange has nbgrader and, in ~/.jupyter/nbgrader_config.py:")
@@ -63,7 +63,7 @@ def run_release(arguments: argparse.Namespace) -> int:
 
 def run_bundle(arguments: argparse.Namespace) -> int:
     from grader.project import Project
-    from grader.release.bundling.build import bundle
+    from grader.release.bundle import bundle
 
     course = Course(arguments.dir) if arguments.dir else None
     languages = LANGUAGES if arguments.language == "both" else (arguments.language,)

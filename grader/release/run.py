@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -24,39 +20,33 @@ from grader.project import Project, ProjectError, checkpoint_items, notebook_in
 from grader.project.build import assignment_notebook
 from grader.project.publish import text_of
 
-COPIED = ("source", "release")
 WHICH_ID = (
     "Outside JupyterHub the first cell asks for the id: tell the class which one to type (exchange: the login name there; "
     "Moodle, Canvas: the id of your roster; the name under submitted/)"
 )
 
 
-def release(course: Course, lesson: str, due: datetime | None = None, unfinished: bool = False) -> list[str]:
+def release(course: Course, lesson: str, due: datetime | None = None) -> list[str]:
     """Build the source assignment, make nbgrader's release version and hand it out through the exchange. Returns sentences about
-    the effect on existing marks, and about what is left of the template. Raises ProjectError before anything is written.
+    the effect on existing marks. Raises ProjectError before anything is written where it cannot be released, and where a step of
+    nbgrader fails; then it can be released again.
 
-    due: the due date in UTC without a zone; None leaves the date in the gradebook. unfinished: also release an own checkpoint in
-    which words of the template are left.
+    due: the due date in UTC without a zone; None leaves the date in the gradebook.
     """
     _check_name(course, lesson)
-    left = left_over(course.project, lesson)
-    if left and not unfinished:
-        again = command(f"release {lesson} --unfinished", course.root)
-        raise ProjectError(
-            "\n".join([*left, f"Nothing was written: change these lines, or hand it out with them by {again}"])
-        )
+    if left := left_over(course.project, lesson):
+        raise ProjectError("\n".join([*left, "Nothing was written: change these lines first"]))
     notebook = assignment_notebook(course.project, lesson, course.language, salt=_salt(course, lesson))
     said = _effect(course, lesson, notebook)
-    with _put_back_on_error(course, lesson):
-        path = notebook_in(course.root, "source", lesson)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text_of(notebook), encoding="utf-8")
-        done(course.api.generate_assignment(lesson), f"generate_assignment {lesson}")
-        if due is not None:
-            with course.gradebook as gradebook:
-                gradebook.update_or_create_assignment(lesson, duedate=due)
-        done(_hand_out(course, lesson), f"release_assignment {lesson}")
-    return [*said, *left]
+    path = notebook_in(course.root, "source", lesson)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text_of(notebook), encoding="utf-8")
+    done(course.api.generate_assignment(lesson), f"generate_assignment {lesson}")
+    if due is not None:
+        with course.gradebook as gradebook:
+            gradebook.update_or_create_assignment(lesson, duedate=due)
+    done(_hand_out(course, lesson), f"release_assignment {lesson}")
+    return said
 
 
 def told_of_papers(project: Project, lesson: str) -> str:
@@ -122,23 +112,6 @@ def _hand_out(course: Course, lesson: str) -> dict:
         step = api.exchange.ReleaseAssignment(coursedir=api.coursedir, authenticator=api.authenticator, parent=api)
         step.force = True
         return utils.capture_log(step)
-
-
-@contextmanager
-def _put_back_on_error(course: Course, lesson: str) -> Iterator[None]:
-    """Copy the present source and release, and put them back if the block raises."""
-    with tempfile.TemporaryDirectory(dir=course.root, prefix=".before-") as copies:
-        there = [name for name in COPIED if (course.root / name / lesson).exists()]
-        for name in there:
-            shutil.copytree(course.root / name / lesson, Path(copies) / name)
-        try:
-            yield
-        except BaseException:
-            for name in COPIED:
-                shutil.rmtree(course.root / name / lesson, ignore_errors=True)
-            for name in there:
-                shutil.copytree(Path(copies) / name, course.root / name / lesson)
-            raise
 
 
 def _salt(course: Course, lesson: str) -> str:

@@ -15,9 +15,8 @@ import pytest
 
 from grader.course import Course, init
 from grader.project import Project, ProjectError
-from grader.release.bundling.build import NAME, bundle, in_languages
-from grader.release.bundling.scan import scan
-from grader.release.bundling.single import unpack
+from grader.release.bundle import NAME, bundle, scan
+from grader.release.colab import unpack
 from grader.release.run import release
 from tests.support.grading_fixtures import KEYS, LESSON, NOTEBOOK, make_project
 from tests.support.hand_ins import zipped
@@ -50,39 +49,11 @@ def test_it_holds_what_a_class_needs_and_was_looked_through(made, course):
         readme = archive.read(f"{NAME}/README.md").decode()
         config = archive.read(f"{NAME}/nbgrader_config.py").decode()
     assert {"lab.py", f"notebooks/en/lessons/{LESSON}.ipynb"} <= names and looked > 100
-    assert {f"notebooks/{code}/checkpoints/{NOTEBOOK}.ipynb" for code in ("en", "zh")} <= names
-    assert {f"colab/{code}/{name}.ipynb" for code in ("en", "zh") for name in (NOTEBOOK, LESSON)} <= names
+    assert {f"colab/{code}/{LESSON}.ipynb" for code in ("en", "zh")} <= names
+    assert {f"notebooks/en/checkpoints/{NOTEBOOK}.ipynb", f"colab/en/{NOTEBOOK}.ipynb"} <= names
     assert "python3 lab.py lab`" in readme and "nbgrader fetch_feedback L" in readme
     assert f"- {LESSON}: no due date" in readme and f"- {LESSON}：没有截止时间" in readme
     assert "c.CourseDirectory.course_id = 'bundle'" in config and str(course.root / "exchange") in config
-
-
-def test_the_other_language_of_a_mixed_class_is_the_same_checkpoint(made):
-    """The same cells, points, questions and papers; other words around them."""
-    with zipfile.ZipFile(made[0]) as archive:
-        places = (f"{NAME}/notebooks/{code}/checkpoints/{NOTEBOOK}.ipynb" for code in ("en", "zh"))
-        own, other = (json.loads(archive.read(place)) for place in places)
-
-    def graded(notebook):
-        cells = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
-        asked = notebook["metadata"]["course"]
-        found = [(cell["grade_id"], cell.get("points")) for cell in cells if "grade_id" in cell]
-        return found, asked["questions"], asked.get("paper")
-
-    assert graded(own) == graded(other)
-    assert other["metadata"]["course"]["language"] == "zh" and "BEGIN SOLUTION" not in json.dumps(other)
-
-
-def test_a_release_that_is_older_than_the_questions_has_no_other_language(course, tmp_path):
-    items = course.project.checkpoint_items(LESSON)
-    before, said = items.read_text("utf-8"), []
-    items.write_text(before.replace("concept: ", "concept: another-", 1), "utf-8")
-    try:
-        path = course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb"
-        assert [code for code, *_ in in_languages(course, path, ["en", "zh"], said.append)] == ["en"]
-    finally:
-        items.write_text(before, "utf-8")
-    assert "release it again" in said[0]
 
 
 HIDDEN = """def judge(report):
@@ -109,7 +80,7 @@ def test_a_planted_key_is_refused_wherever_it_lies(course, tmp_path, monkeypatch
     wheel = zipped({name: text.encode()})
     for files in ({name: text.encode()}, {"x.whl": wheel}):
         assert any(words in sentence for sentence in scan(course.project, files)[1])
-    monkeypatch.setattr("grader.release.bundling.build.contents", lambda *given: {name: text.encode()})
+    monkeypatch.setattr("grader.release.bundle.contents", lambda *given: {name: text.encode()})
     with pytest.raises(ProjectError, match="class"):
         bundle(course.project, ["en"], tmp_path / "out", course)
     assert not (tmp_path / "out").exists()

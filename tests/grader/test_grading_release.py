@@ -94,21 +94,6 @@ def test_before_anybody_handed_in_questions_come_and_go(made, capsys):
     assert NEW in graded and "90-c-order" not in graded
 
 
-def test_a_release_that_fails_half_way_leaves_all_as_it_was(made, capsys, monkeypatch):
-    project, course = made
-    source = project.checkpoint_source(LESSON)
-    source.write_text(source.read_text("utf-8").replace("Count and sort", "Count them"), "utf-8")
-    before, marks = files(course), rows(course.root)
-
-    def fail(course, lesson):
-        return {"success": False, "log": "OSError: the exchange is gone", "error": None}
-
-    monkeypatch.setattr("grader.release.run._hand_out", fail)
-    status, said = release(course, capsys)
-    assert status == 1 and "the exchange is gone" in said
-    assert files(course) == before and rows(course.root) == marks
-
-
 def test_nothing_handed_in_is_no_zero_and_no_date_hands_out_no_answers(made, capsys):
     project, course = made
     with course.gradebook as gradebook:

@@ -1,31 +1,37 @@
-"""Put a bundle together: a folder and a ZIP that start on a machine which has never seen this checkout."""
+"""Put a bundle together: a folder and a ZIP that start on a machine which has never seen this checkout.
+
+Everything in it is looked through, also inside its wheel and what its notebooks carry: no key, no solution, no hidden task.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
 
 import nbformat
-from nbformat import NotebookNode
 
-from course.core.catalog import checkpoint_names
-from course.core.i18n import Text, both, pick
+from course.core.i18n import Text, pick
+from grader.authoring.leaks import in_texts, notebook_text
 from grader.course import Course
-from grader.handin.papers import released_salt
-from grader.project import HERE, Project, ProjectError
-from grader.project.build import checkpoint_notebook, practice_notebook
+from grader.project import HERE, Project, ProjectError, filled
+from grader.project.build import practice_notebook
 from grader.project.dates import shown
 from grader.project.publish import text_of
-from grader.release.bundling.scan import scan
-from grader.release.bundling.single import TEXTS, pack, single
+from grader.release.colab import TEXTS, pack, single, unpack
 from grader.release.run import student_config
 
 NAME = "torch-backends-class"
+NEVER = frozenset(
+    "grader source submitted autograded keys.yaml tasks.py tasks.yaml gradebook.db marking_secret imported accepted earlier".split()
+)  # names of what holds keys, solutions, hidden tasks or what students handed in
 WHEN = (2020, 1, 1, 0, 0, 0)  # in the ZIP: the same content gives the same bytes
 
 
@@ -87,37 +93,11 @@ def contents(
         texts["nbgrader_config.py"] = TEXTS["exchange"] + student_config(course)
         for path in sorted((course.root / "release").glob("*/*.ipynb")):
             say(f"checkpoint {path.parent.name}")
-            for language, notebook, text in in_languages(course, path, languages, say):
-                texts[f"notebooks/{language}/checkpoints/{path.name}"] = text
-                texts[f"colab/{language}/{checkpoint_names(path.parent.name)[0]}.ipynb"] = text_of(
-                    single(notebook, name, packed, language)
-                )
+            notebook = nbformat.read(path, as_version=4)
+            language = notebook.metadata.course.language
+            texts[f"notebooks/{language}/checkpoints/{path.name}"] = path.read_text(encoding="utf-8")
+            texts[f"colab/{language}/{path.name}"] = text_of(single(notebook, name, packed, language))
     return {**{name: text.encode() for name, text in texts.items()}, name: wheel}
-
-
-def in_languages(
-    course: Course, path: Path, languages: list[str], say: Callable[[str], None]
-) -> Iterator[tuple[str, NotebookNode, str]]:
-    """(language, notebook, its text) of a released checkpoint: as it was released, and the same in the other languages of the
-    class, where it has been written in them and its questions are still those that were released.
-    """
-    released, lesson = nbformat.read(path, as_version=4), path.parent.name
-    said = released.metadata.get("course", {})
-    own = said.get("language", course.language)
-    yield own, released, path.read_text(encoding="utf-8")
-    for language in (one for one in languages if one != own):
-        other = checkpoint_notebook(course.project, lesson, language, _points(released), released_salt(released))
-        if other.metadata.course.language != language:
-            say(f"{lesson}: there is none in {language}")
-        elif other.metadata.course.questions != said.get("questions"):
-            say(f"{lesson}: its questions have changed since the release; release it again for a copy in {language}")
-        else:
-            yield language, other, text_of(other)
-
-
-def _points(released: NotebookNode) -> dict[str, float]:
-    cells = [cell.metadata.get("nbgrader", {}) for cell in released.cells]
-    return {cell["grade_id"]: float(cell["points"]) for cell in cells if cell.get("grade")}
 
 
 def handing_in(course: Course) -> list[Text]:
@@ -125,14 +105,8 @@ def handing_in(course: Course) -> list[Text]:
     with course.gradebook as gradebook:
         due = {one.name: one.duedate for one in gradebook.assignments}
     out = sorted(path.parent.name for path in (course.root / "release").glob("*/*.ipynb"))
-    rows = [(lesson, shown(due[lesson], course.timezone) if due.get(lesson) else "") for lesson in out]
-    listed = [
-        both(
-            f"- {lesson}: {f'due {when}' if when else 'no due date'}",
-            f"- {lesson}：{f'截止 {when}' if when else '没有截止时间'}",
-        )
-        for lesson, when in rows
-    ]
+    when = {lesson: shown(due[lesson], course.timezone) for lesson in out if due.get(lesson)}
+    listed = [filled(TEXTS["due" if one in when else "no_due"], {"lesson": one, "when": when.get(one)}) for one in out]
     return [TEXTS["hand_in"], *listed] if out else []
 
 
@@ -167,3 +141,38 @@ def _isolation() -> list[str]:
         return ["--no-build-isolation"] if int(version("setuptools").split(".")[0]) >= 77 else []
     except PackageNotFoundError:
         return []
+
+
+def scan(project: Project, files: Mapping[str, bytes]) -> tuple[int, list[str]]:
+    """(files looked through, a sentence for each thing that must not be there)."""
+    opened = dict(_opened("", files, set()))
+    texts = {Path(name): _text(name, data) for name, data in opened.items()}
+    named = [
+        f"{name}: nothing called {found} goes to a class"
+        for name in opened
+        for found in sorted(NEVER & set(PurePosixPath(name).parts))
+    ]
+    return len(opened), sorted({*named, *in_texts(project, texts)})
+
+
+def _opened(place: str, files: Mapping[str, bytes], seen: set[bytes]) -> Iterator[tuple[str, bytes]]:
+    """Every file, also inside others; what is the same as one before is not opened twice. seen: digests of those."""
+    for name, data in files.items():
+        digest = hashlib.sha256(data).digest()
+        if digest in seen:
+            continue
+        seen.add(digest)
+        yield place + name, data
+        if name.endswith((".whl", ".zip")):
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                inside = {one: archive.read(one) for one in archive.namelist() if not one.endswith("/")}
+            yield from _opened(f"{place}{name}/", inside, seen)
+        elif name.endswith(".ipynb"):
+            for cell in json.loads(data)["cells"]:
+                if wheel := unpack("".join(cell["source"])):
+                    yield from _opened(f"{place}{name}/", {"carried.whl": wheel}, seen)
+
+
+def _text(name: str, data: bytes) -> str:
+    text = data.decode("utf-8", "replace")
+    return notebook_text(text) if name.endswith(".ipynb") else text
