@@ -45,35 +45,20 @@ _SENTENCES = {
         "No output depends on a trainable parameter: all are frozen, or it was detached. Drop training=True.",
         "输出不依赖任何可训练参数：参数全部被冻结，或者结果被 detach 了。请去掉 training=True。",
     ),
-    "habit": (
-        "`{name}` belongs to another tool: this one takes the inputs as the model does, count(model, x), with "
-        "x = torch.zeros(1, 3, 224, 224).",
-        "`{name}` 是别的工具的写法：这里像调用模型那样传输入，count(model, x)，其中 x = torch.zeros(1, 3, 224, 224)。",
-    ),
-    "busy": (
-        "Another thread is counting, and counts run one at a time. Wait for it, then count again.",
-        "另一个线程正在计数，而计数一次只能进行一个。请等它结束再计数。",
-    ),
     "values": (
         "Model or inputs lie on the meta device, which has no values, and the forward needs some: {why}. Use the CPU.",
         "模型或输入在 meta 设备上，没有数值，而 forward 需要数值：{why}。请改用 CPU。",
     ),
     "stopped": (
         "The {what} stopped{spot} with {kind}: {why}. The inputs were: {given}. Call the model once (a training step: and "
-        "backward) without counting: it should stop the same way.{unpack}",
+        "backward) without counting: it should stop the same way. count passes inputs on as the model takes them: "
+        "count(model, x), count(model, *inputs), count(model, **batch).",
         "{what}{spot}中断，{kind}：{why}。输入是：{given}。"
-        "请先不计数直接调用一次模型（训练步还要 backward），它应当以同样方式中断。{unpack}",
-    ),
-    "unpack": (
-        " A dict or a tuple is passed on whole; to unpack it: count(model, **batch), count(model, *inputs).",
-        "字典或元组会原样传入；要拆开传，请写 count(model, **batch) 或 count(model, *inputs)。",
+        "请先不计数直接调用一次模型（训练步还要 backward），它应当以同样方式中断。count 按调用模型的写法传输入："
+        "count(model, x)、count(model, *inputs)、count(model, **batch)。",
     ),
     "refused": ("This forward cannot be counted{spot}: {why}.", "无法统计这个 forward{spot}：{why}。"),
 }
-_HABITS = frozenset("inputs input_size input_shape input_res input_data input_constructor args".split())
-"""Keywords of thop, torchinfo, ptflops and calflops."""
-
-
 _CLOSED = (nn.Module, type, str, types.FunctionType, types.ModuleType)
 """What is not looked into for tensors."""
 
@@ -102,11 +87,9 @@ def error(name: str, /, **given: Any) -> CountError:
 
 def describe(value: Any) -> str:
     """What was given, in a few words: a tensor by its type and shape, anything else by its class."""
-    if isinstance(value, torch.Tensor) and value.is_nested:
-        return t(f"nested tensor of {value.size(0)} rows", f"{value.size(0)} 行的嵌套张量")
-    if isinstance(value, torch.Tensor):
+    if isinstance(value, torch.Tensor) and not value.is_nested:
         return f"{str(value.dtype).removeprefix('torch.')} {tuple(value.shape)}"
-    return type(value).__name__
+    return t("nothing", "什么也没有") if value is None else type(value).__name__
 
 
 def ask(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
@@ -114,7 +97,7 @@ def ask(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     if isinstance(model, type) and issubclass(model, nn.Module):
         raise error("class", name=model.__name__)
     if not callable(model):
-        raise error("no model", given=t("nothing", "什么也没有") if model is None else describe(model))
+        raise error("no model", given=describe(model))
     if isinstance(model, nn.Module) and not inputs and not kwargs:
         raise error("no inputs", name=type(model).__name__)
     for value in (*inputs, *kwargs.values()):
@@ -154,8 +137,6 @@ def stopped(
     reason: BaseException, places: Mapping[int, Any], inputs: tuple[Any, ...], kwargs: Mapping[str, Any], training: bool
 ) -> CountError:
     """Which module (places: by id) stopped, why, what it was given, and what to do next."""
-    for name in () if inputs else _HABITS.intersection(kwargs):
-        return error("habit", name=name)
     spot = _spot(reason, places)
     spot = t(f" in {spot}", f"在 {spot} 处") if spot else ""
     if isinstance(reason, Refused):
@@ -167,9 +148,7 @@ def stopped(
     why = (said.strip().split("\n")[0] or t("no message", "没有说明")).rstrip(".")
     given = [*map(describe, inputs), *(f"{name}: {describe(value)}" for name, value in kwargs.items())]
     what = t("training step", "训练步") if training else t("forward", "forward ")
-    unpack = t(*_SENTENCES["unpack"]) if any(isinstance(value, (Mapping, tuple)) for value in inputs) else ""
-    said = {"what": what, "spot": spot, "kind": type(reason).__name__, "why": why, "given": ", ".join(given) or "-"}
-    return error("stopped", **said, unpack=unpack)
+    return error("stopped", what=what, spot=spot, kind=type(reason).__name__, why=why, given=", ".join(given) or "-")
 
 
 def _spot(reason: BaseException, places: Mapping[int, Any]) -> str:

@@ -1,7 +1,7 @@
 """Copy everything that a call can reach, so that what runs on the copies changes nothing of the caller's.
 
 Objects are copied as pickle takes them apart, functions with their closures and with the globals that the user's own
-functions name; a function of `Copies` says what stands for a tensor. Code of installed packages is used as it is.
+functions name; a function given to `Copies` says what stands for a tensor. Code of installed packages is used as it is.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ _STARTS = frozenset(
 """Names of what starts other threads."""
 _PYTHONS = ("__dict__", "__weakref__", "__doc__", "__module__", "__slots__", "_abc_impl")
 """What Python keeps in a class for itself."""
-_SUFFIXES = (".so", ".pyd", ".dylib")
 
 
 class _Refusing:
@@ -65,34 +64,36 @@ class _Refusing:
     __getattr__ = __iter__ = __next__ = __call__ = __enter__ = __exit__ = __len__ = __getitem__ = _refuse
 
 
-@functools.cache
-def is_own(name: Any) -> bool:
-    """Whether a module of that name holds the user's code, not that of Python, an installed package or this course."""
+def _root(name: Any) -> str:
+    """The package that a module of this name is in; "" for Python's own."""
     root = name.partition(".")[0] if isinstance(name, str) else ""
-    if root in ("", "course", "builtins") or root in sys.stdlib_module_names:
-        return False
-    home = sys.modules.get(root)
+    return "" if root == "builtins" or root in sys.stdlib_module_names else root
+
+
+@functools.cache
+def _is_own(name: Any) -> bool:
+    """Whether a module of that name holds the user's code, not that of Python, an installed package or this course."""
+    home = sys.modules.get(_root(name))
     path = getattr(home, "__file__", None) or "".join([*getattr(home, "__path__", ())][:1])
-    return not re.search(r"[/\\](site|dist)-packages[/\\]", path)
+    return _root(name) not in ("", "course") and not re.search(r"[/\\](site|dist)-packages[/\\]", path)
 
 
 @functools.lru_cache(maxsize=10_000)
-def names_of(code: types.CodeType) -> frozenset[str]:
+def _names_of(code: types.CodeType) -> frozenset[str]:
     """The names that a function uses, and its strings, which may be names; functions inside it included."""
-    inner = [names_of(one) for one in code.co_consts if isinstance(one, types.CodeType)]
+    inner = [_names_of(one) for one in code.co_consts if isinstance(one, types.CodeType)]
     return frozenset([*code.co_names, *(one for one in code.co_consts if isinstance(one, str))]).union(*inner)
 
 
 class Copies:
     """Copies of objects; the same object gives the same copy.
 
-    stand_for: what stands for a tensor. doubts: gets what is met that a count cannot see. tensors: those met. printed: what the
-    user's own functions print. refused: raised where something was used that cannot be copied.
+    stand_for: what stands for a tensor. doubts: gets what is met that a count cannot see. tensors: those met. arrays: whether NumPy's
+    were met. refused: raised where something was used that cannot be copied.
     """
 
     def __init__(self, stand_for: Callable[[torch.Tensor], torch.Tensor], doubts: Counter[str]) -> None:
-        self.doubts, self.tensors = doubts, list[torch.Tensor]()
-        self.printed = io.StringIO()
+        self.doubts, self.tensors, self.arrays = doubts, list[torch.Tensor](), False
         self.refused: Refused | None = None
         self._stand_for = stand_for
         self._memo: dict[int, tuple[Any, Any]] = {}  # with the original: an id means something only while it lives
@@ -101,7 +102,6 @@ class Copies:
         self._filled: set[tuple[int, int]] = set()
         self._classes: dict[type, set[str]] = {}  # of the user's, and which of their names were copied
         self._exchanged: list[tuple[type, str, Any]] = []
-        self._ranges: list[tuple[int, int]] = []  # memory of arrays
         self._exact: dict[type, Callable[[Any], Any]] = {
             dict: self._dict,
             list: self._list,
@@ -109,6 +109,7 @@ class Copies:
             set: lambda x: set(map(self, x)),
             frozenset: lambda x: frozenset(map(self, x)),
             types.FunctionType: self._function,
+            types.BuiltinFunctionType: self._builtin,
             types.CellType: self._cell,
             types.MethodType: lambda x: types.MethodType(self(x.__func__), self(x.__self__)),
             staticmethod: lambda x: staticmethod(self(x.__func__)),
@@ -118,7 +119,6 @@ class Copies:
             types.ModuleType: self._namespace,
             weakref.ref: lambda x: x if self(x()) is x() else weakref.ref(self(x())),
             torch.Generator: lambda x: x.clone_state(),
-            threading.local: self._local,
             **{kind: lambda x, make=make: make() for kind, make in _LOCKS.items()},
         }
 
@@ -139,7 +139,7 @@ class Copies:
         """How objects of a class are copied."""
         if issubclass(kind, torch.Tensor):
             return self._tensor
-        if issubclass(kind, _WAITED_FOR) or kind.__module__.startswith("torch.distributed.fsdp"):
+        if issubclass(kind, (*_WAITED_FOR, threading.local)) or kind.__module__.startswith("torch.distributed.fsdp"):
             return self._refusing
         if issubclass(kind, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
             return lambda x: self(x.module)
@@ -183,15 +183,10 @@ class Copies:
         return value if all(a is b for a, b in zip(items, value, strict=True)) else items
 
     def _array(self, value: Any) -> Any:
-        start = value.__array_interface__["data"][0]
-        self._ranges.append((start, start + value.nbytes))
+        self.arrays = True
         if value.base is not None:
             self.doubts["a NumPy array on the memory of something else"] += 1
         return value.copy()
-
-    def on_an_array(self, address: int) -> bool:
-        """Whether this memory belongs to an array that was copied: then two copies would not show in each other."""
-        return any(start <= address < end for start, end in self._ranges)
 
     # --- objects ---
 
@@ -215,7 +210,7 @@ class Copies:
             new = make(*self(args))
         except Exception:  # code of others, which says that it cannot be copied
             home = type(value).__module__
-            own = home in sys.modules and is_own(home)
+            own = home in sys.modules and _is_own(home)
             return self._refusing(value) if own or hasattr(value, "__next__") else value
         self._keep(value, new)
         if state is not None and hasattr(new, "__setstate__"):
@@ -231,18 +226,13 @@ class Copies:
             new[self(name)] = self(item)
         return new
 
-    def _local(self, value: threading.local) -> threading.local:
-        new = self._keep(value, threading.local())
-        vars(new).update(self(vars(value)))
-        return new
-
     # --- code ---
 
     def _function(self, value: types.FunctionType) -> Any:
         plain = getattr(value, "_torchdynamo_orig_callable", None)
         if plain is not None:
             return self(plain)
-        space, own = value.__globals__, is_own(value.__globals__.get("__name__"))
+        space, own = value.__globals__, _is_own(value.__globals__.get("__name__"))
         if not own and not value.__closure__:
             return value
         cells = tuple(map(self, value.__closure__ or ()))
@@ -268,17 +258,22 @@ class Copies:
 
     def _space(self, space: dict[str, Any]) -> dict[str, Any]:
         """The globals of copied functions: the same, and a copy of what these functions name."""
-        if id(space) not in self._spaces:
-            self._spaces[id(space)] = {"print": self._print, **space}
-        return self._spaces[id(space)]
+        return self._spaces.setdefault(id(space), {**space})
 
-    def _print(self, *words: Any, file: Any = None, **how: Any) -> None:
-        print(*words, file=self.printed if file in (None, sys.stdout) else file, **how)
+    def _builtin(self, value: types.BuiltinFunctionType) -> Any:
+        """Of a list or dict the method of its copy; compiled code that is neither Python's nor torch's nor NumPy's is noted."""
+        if _root(value.__module__) not in ("", "torch", "numpy"):
+            self.doubts[f"{value.__module__} (compiled code)"] += 1
+        owner = self(value.__self__)
+        return value if owner is value.__self__ else getattr(owner, value.__name__)
 
     def _namespace(self, value: types.ModuleType) -> Any:
-        if not is_own(value.__name__):
+        name, path = value.__name__, getattr(value, "__file__", None) or ""
+        if path.endswith((".so", ".pyd", ".dylib")) and _root(name) not in ("", "torch", "numpy"):
+            self.doubts[f"{name} (compiled code)"] += 1
+        if not _is_own(name):
             return value
-        new = types.ModuleType(value.__name__)
+        new = types.ModuleType(name)
         vars(new).update(self._space(vars(value)))
         self._spaces[id(vars(value))] = vars(new)
         return new
@@ -288,12 +283,10 @@ class Copies:
         if (id(code), id(space)) in self._filled:
             return
         self._filled.add((id(code), id(space)))
-        names = names_of(code)
+        names = _names_of(code)
         self._names |= names
         if names & _STARTS:
             self.doubts["work in another thread"] += 1
-        if what := compiled_in(code, space):
-            self.doubts[f"{what} (compiled code)"] += 1
         for name in names & space.keys():
             new = self._space(space)[name] = self(space[name])
             if new is not space[name] and isinstance(new, types.ModuleType):
@@ -301,7 +294,7 @@ class Copies:
 
     def _class(self, value: type) -> type:
         """The class itself; what the user's own code keeps in it is exchanged while the copies run."""
-        if is_own(value.__module__) and not issubclass(value, enum.Enum):
+        if _is_own(value.__module__) and not issubclass(value, enum.Enum):
             self._classes.setdefault(value, set())
         for base in value.__mro__[1:]:
             self(base)
@@ -338,44 +331,13 @@ class Copies:
             yield
         finally:
             for owner, kept in before.items():
-                for name in [name for name, item in vars(owner).items() if kept.get(name, kept) is not item]:
-                    if name not in kept:
-                        type.__delattr__(owner, name)
+                for name in vars(owner).keys() - kept.keys():
+                    type.__delattr__(owner, name)
                 for name, item in kept.items():
                     if vars(owner).get(name, kept) is not item:
                         type.__setattr__(owner, name, item)
 
     def clear(self) -> None:
         """Lets go of all copies: functions and their globals hold each other."""
-        for space in self._spaces.values():
-            space.clear()
-        for held in (self._memo, self._spaces, self._classes, self._exchanged, self.tensors):
+        for held in (*self._spaces.values(), self._memo, self._spaces, self._classes, self._exchanged, self.tensors):
             held.clear()
-
-
-def compiled_in(code: types.CodeType, space: dict[str, Any]) -> str | None:
-    """The name of compiled code, neither Python's nor torch's nor NumPy's, that a function names; or None."""
-    waiting, seen = [space], set()
-    while waiting:
-        names = waiting.pop()
-        seen.add(id(names))
-        for name in code.co_names:
-            value = names.get(name)
-            if isinstance(value, types.ModuleType):
-                if (getattr(value, "__file__", None) or "").endswith(_SUFFIXES) and not _trusted(value.__name__):
-                    return value.__name__
-                if id(vars(value)) not in seen and not _trusted(value.__name__):
-                    waiting.append(vars(value))
-            elif isinstance(value, types.BuiltinFunctionType) and _is_compiled(value.__module__):
-                return f"{value.__module__}.{name}"
-    return None
-
-
-def _trusted(name: Any) -> bool:
-    root = name.partition(".")[0] if isinstance(name, str) else ""
-    return root in ("", "torch", "numpy", "course") or root in sys.stdlib_module_names
-
-
-def _is_compiled(name: Any) -> bool:
-    path = getattr(sys.modules.get(name), "__file__", None)
-    return not _trusted(name) and (name not in sys.modules or bool(path) and path.endswith(_SUFFIXES))

@@ -6,14 +6,10 @@ import contextvars
 import functools
 import gc
 import logging
-import os
 import sys
 import threading
-import traceback
-import types
 import warnings
 import weakref
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -34,7 +30,6 @@ from course.flops.tally import Tally
 
 _ALONE = threading.RLock()
 """One count at a time: classes and settings belong to the whole process."""
-WAIT_S = 60.0
 _HOOKS = [one for name, one in vars(global_hooks).items() if name.startswith("_global_") and isinstance(one, dict)]
 
 
@@ -42,14 +37,14 @@ def count(model: Any = None, /, *inputs: Any, training: bool = False, **kwargs: 
     """Count the work of `model(*inputs, **kwargs)`, or with `training=True` of its forward and backward.
 
     model: an nn.Module or any callable that works on tensors, run in the mode it is in (`model.train()` or
-    `model.eval()`); what it prints appears once. inputs, kwargs: what it is called with, batch included; values do
-    not matter unless its control flow looks at them.
+    `model.eval()`). inputs, kwargs: what it is called with, batch included; values do not matter unless its control flow
+    looks at them.
 
     The model runs here, on any device, as a copy in which every tensor has a shape alone; where the forward needs data
-    it runs for real, on another copy. So nothing of the caller's changes: weights, buffers, attributes, containers,
-    closures, globals and classes of the user's own code, random generators, switches and hooks of torch. Not covered: files,
-    messages, settings of Python such as its print options, and what the forward changes in installed packages. An iterator given
-    as an argument is refused.
+    it runs for real, on another copy, so that what it prints appears twice. Nothing of the caller's changes: weights, buffers,
+    attributes, containers, closures, globals and classes of the user's own code, random generators and switches of torch. Not
+    covered: files, messages, the environment, settings of Python such as its print options, and what the forward changes in
+    installed packages. An iterator given as an argument is refused.
 
     Convention: one MAC = one multiply feeding one accumulate in a contraction; FLOPs = 2 x MACs; norms, activations,
     pooling, bias, softmax count 0, and so do products that a separate operator sums, as in `(a * b).sum()`; padding taps
@@ -62,19 +57,15 @@ def count(model: Any = None, /, *inputs: Any, training: bool = False, **kwargs: 
     Raises CountError if `model` cannot be called, inputs are missing, or the forward raises (it says where).
     """
     checks.ask(model, inputs, kwargs)
-    if not _ALONE.acquire(timeout=WAIT_S):
-        raise checks.error("busy")
-    shapes, failed = Shapes(), None
-    try:
+    with _ALONE:
+        shapes = Shapes()
         try:
             return attempt(model, inputs, kwargs, training, shapes)
-        except NotHere as why:
-            failed, shapes.broken = why, None  # its traceback holds what the run has made
+        except NotHere:
+            shapes.broken = None  # its traceback holds what the run has made
         finally:
-            _forget(shapes.made, failed)
+            _forget(shapes.made)
         return attempt(model, inputs, kwargs, training, Real())
-    finally:
-        _ALONE.release()
 
 
 def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, ground: Shapes) -> FlopCount:
@@ -84,15 +75,13 @@ def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, ground: Shapes
     """
     tally, on_shapes = Tally(), ground.name == "meta"
     copies = Copies(ground.stand_for, tally.unknown)
-    with ExitStack() as stack:
-        stack.enter_context(_disable_current_modes())
-        stack.enter_context(_settings(training))
-        stack.callback(copies.clear)
+    with _disable_current_modes(), _settings(training):
         try:
             call = model, inputs, kwargs
             found = contextvars.copy_context().run(_run, call, training, Counting(ground, tally), copies)
             if copies.refused or on_shapes and ground.broken:
                 raise copies.refused or ground.broken  # swallowed by the forward, which then took another path
+            return found
         except Exception as error:
             why = copies.refused or (ground.broken if on_shapes else None) or error
             if isinstance(why, CountError):
@@ -104,8 +93,8 @@ def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, ground: Shapes
             tally.tree()  # which names the modules as a result does
             raised = None if isinstance(why, Refused) else why
             raise checks.stopped(why, tally.places, inputs, kwargs, training) from raised
-    print(copies.printed.getvalue(), end="")
-    return found
+        finally:
+            copies.clear()
 
 
 def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount:
@@ -134,9 +123,7 @@ def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount
         params=tree.total_params,
         by_module=tree,
         by_operator={name: macs for name, macs in tally.by_operator.most_common() if macs},
-        calls=dict(tally.calls),
         unknown=dict(tally.unknown),
-        element_operations=tally.element_operations,
         training=training,
         ground=ground.name,
     )
@@ -144,11 +131,8 @@ def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount
 
 @contextmanager
 def _settings(training: bool) -> Iterator[None]:
-    """What a forward may change in torch is put back, and the environment, the folder and the path of imports; functions of
-    torch.compile run as written.
-    """
+    """What a forward may change in torch is put back; functions of torch.compile run as written."""
     dtype, hooks, raising = torch.get_default_dtype(), [dict(one) for one in _HOOKS], logging.raiseExceptions
-    environment, folder, path = dict(os.environ), os.getcwd(), [*sys.path]
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
@@ -167,34 +151,23 @@ def _settings(training: bool) -> Iterator[None]:
         finally:
             logging.raiseExceptions = raising
             torch.set_default_dtype(dtype)
-            if os.environ != environment:
-                os.environ.clear()
-                os.environ.update(environment)
-            os.chdir(folder)
-            sys.path[:] = path
             for now, before in zip(_HOOKS, hooks, strict=True):
                 now.clear()
                 now.update(before)
 
 
-def _forget(made: list[weakref.ref[torch.Tensor]], error: BaseException | None) -> None:
-    """Takes tensors without data out of what has kept them: the frames of a forward that failed, the cache of a library."""
-    while error is not None:
-        traceback.clear_frames(error.__traceback__)
-        error = error.__cause__ or error.__context__
+def _forget(made: list[weakref.ref[torch.Tensor]]) -> None:
+    """Takes tensors without data out of what has kept them, such as the cache of a library."""
     if any(ref() is not None for ref in made):
         gc.collect()
     inside: list[Any] = [x for ref in made if (x := ref()) is not None]
     for _ in range(4):  # out of tuples and lists
-        if not inside:
-            return
+        holders = [one for one in gc.get_referrers(*inside) if one is not inside] if inside else []
         wanted = set(map(id, inside))
-        holders = [one for one in gc.get_referrers(*inside) if one is not inside and type(one) is not types.FrameType]
         for holder in holders:
             if isinstance(holder, functools._lru_cache_wrapper):
                 holder.cache_clear()
             elif isinstance(holder, dict):
-                remove = OrderedDict.__delitem__ if isinstance(holder, OrderedDict) else dict.__delitem__
-                for name in [name for name, item in dict.items(holder) if {id(item), id(name)} & wanted]:
-                    remove(holder, name)
+                for name in [name for name, item in holder.items() if {id(item), id(name)} & wanted]:
+                    dict.pop(holder, name)
         inside = [one for one in holders if isinstance(one, (tuple, list))]

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-_ARITHMETIC = """
+_ATEN = """
 _adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d avg_pool2d avg_pool3d
 fractional_max_pool2d fractional_max_pool3d max_pool2d_with_indices max_pool3d_with_indices max_unpool2d max_unpool3d
 mkldnn_adaptive_avg_pool2d mkldnn_max_pool2d mkldnn_max_pool3d quantized_max_pool1d quantized_max_pool2d
@@ -39,8 +39,6 @@ _upsample_nearest_exact2d _upsample_nearest_exact3d upsample_linear1d upsample_b
 upsample_trilinear3d _upsample_bilinear2d_aa _upsample_bicubic2d_aa _upsample_lanczos2d_aa _softmax_backward_data
 _log_softmax_backward_data _sparse_softmax_backward_data select_backward slice_backward diagonal_backward
 value_selecting_reduction_backward
-"""  # pooling, norms, reductions, losses, element operations, sampling, gradients
-_STILL = """
 _to_copy copy clone cat stack _chunk_cat block_diag constant_pad_nd contiguous embedding embedding_dense
 _embedding_bag_dense flip roll rot90 repeat repeat_interleave gather index index_add index_copy index_fill index_put
 _index_put_impl index_reduce index_select isin masked_fill masked_scatter masked_select nonzero nonzero_static put
@@ -63,7 +61,7 @@ zeros_like new_empty new_empty_strided new_full new_ones new_zeros rand_like ran
 binomial cauchy exponential geometric log_normal normal random uniform poisson multinomial native_dropout
 _fused_dropout _masked_scale _standard_gamma rrelu_with_noise linspace logspace alpha_dropout
 _new_zeros_with_same_feature_meta random_from random_to
-"""  # moving, asking, filling: no arithmetic at all
+"""  # pooling, norms, reductions, losses, sampling, gradients; then moving, asking, filling
 _FOREACH = """
 add sub mul div neg abs sqrt exp norm zero copy clamp_max clamp_min addcdiv addcmul lerp pow reciprocal sign sigmoid
 tanh max maximum minimum clone rsqrt log
@@ -74,27 +72,15 @@ group_norm instance_norm clamp threshold dropout prelu softmax
 """  # of int8 tensors
 
 
-_MESSAGES = frozenset("c10d _c10d_functional _c10d_functional_autograd fsdp".split())
-"""Namespaces of messages between processes: they move tensors, or add them element by element."""
+_MESSAGES = frozenset("c10d _c10d_functional _c10d_functional_autograd fsdp prim profiler".split())
+"""Namespaces of messages between processes, which move tensors or add them element by element, and of questions."""
 
 
 def _named(space: str, names: str) -> frozenset[str]:
     return frozenset(space + name for name in names.split())
 
 
-STILL = _named("aten::", _STILL)
-FREE: frozenset[str] = (
-    STILL
-    | _named("aten::", _ARITHMETIC)
-    | _named("aten::_foreach_", _FOREACH)
-    | _named("quantized::", _QUANTIZED)
-    | {"prim::device", "prim::layout"}
-)
-
-
-def moves_only(name: str) -> bool:
-    """Whether the operator copies, selects, fills or asks: no arithmetic at all."""
-    return name in STILL or name.rstrip("_") in STILL
+FREE: frozenset[str] = _named("aten::", _ATEN) | _named("aten::_foreach_", _FOREACH) | _named("quantized::", _QUANTIZED)
 
 
 def _listed(name: str) -> bool:
@@ -121,4 +107,4 @@ def is_free(func: Any) -> bool:
     if any(torch.Tag.pointwise in one.tags for one in (func, *twins)) or _listed(func._schema.name):
         return True
     reads = any("Tensor" in str(argument.type) for argument in func._schema.arguments)
-    return space in ("aten", "prim", "prims") and (bool(getattr(func, "is_view", False)) or not reads)
+    return space in ("aten", "prims") and (bool(getattr(func, "is_view", False)) or not reads)

@@ -53,9 +53,8 @@ class FlopCount:
     """The work of one forward, or of one training step (forward and backward); `c["layer1.0"]` is that of a module.
 
     The convention is that of `count`. params: number of distinct parameters. by_module: tree of ModuleCount.
-    by_operator: MACs of each operator, largest first. calls: how often each of them ran. unknown: operators neither
-    counted nor provably free of contractions, and work out of sight (other threads, NumPy, gradient hooks), with
-    their number of calls. element_operations: elements read or written by operators that count 0 MACs. ground: "meta"
+    by_operator: MACs of each operator, largest first. unknown: operators neither counted nor provably free of
+    contractions, and work out of sight (other threads, NumPy, gradient hooks), with their number of calls. ground: "meta"
     (from shapes alone) or "real" (it ran: the control flow or a kernel needed data, and the count is of this input).
     """
 
@@ -63,9 +62,7 @@ class FlopCount:
     params: int
     by_module: ModuleCount
     by_operator: dict[str, int]
-    calls: dict[str, int]
     unknown: dict[str, int]
-    element_operations: int
     training: bool
     ground: str
 
@@ -114,23 +111,16 @@ class FlopCount:
         ]
 
     def _notes(self) -> list[str]:
-        shown = f"{self.element_operations:,}"
         real = t(
             "counted in one real run: the control flow or a kernel needs data, so the number belongs to this input",
             "由一次真实运行得到：控制流或某个算子需要数据，因此这个数只属于这份输入",
         )
         shapes = t("counted from shapes alone, nothing was computed", "只根据形状计数，没有做任何计算")
-        return [
-            t(f"element operations, shown apart: {shown} elements", f"逐元素运算（另列）：{shown} 个元素"),
-            certificate(self),
-            real if self.ground == "real" else shapes,
-            convention(),
-        ]
+        return [certificate(self), real if self.ground == "real" else shapes, convention()]
 
     def table(self, depth: int = 2) -> str:
         """A text table of the modules down to `depth`, then the operators, and how it was counted."""
-        operators = [[t("operator", "算子"), "MACs", t("calls", "次数")]]
-        operators += [[name, f"{macs:,}", f"{self.calls[name]:,}"] for name, macs in self.by_operator.items()]
+        operators = [[t("operator", "算子"), "MACs"]] + [[name, f"{macs:,}"] for name, macs in self.by_operator.items()]
         modules = as_text(self._modules(depth))
         return "\n".join([self._headline(), *modules, "", *as_text(operators), "", *self._notes()])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -53,9 +54,7 @@ class Shapes:
                 t(f"a tensor of class {kind.__name__}, {x.layout}", f"类型为 {kind.__name__}、{x.layout} 的张量")
             )
         new = torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
-        if isinstance(x, nn.Parameter):
-            return torch.Tensor._make_subclass(nn.Parameter if kind is FakeTensor else kind, new, x.requires_grad)
-        return _as_differentiable(new, x)
+        return _like(new, x)
 
     def settle(self, copies: Copies) -> None:
         """Finds the device that stand-ins name. Raises NotHere where there are several."""
@@ -100,30 +99,18 @@ class Real(Shapes):
 
     def __init__(self) -> None:
         super().__init__()
-        self._copied: dict[int, tuple[Any, Any]] = {}
+        self._copied: dict[Any, Any] = {}
 
     def stand_for(self, x: torch.Tensor) -> torch.Tensor:
         """A copy; tensors on one memory stay on one."""
         if torch._C._functorch.is_functorch_wrapped_tensor(x):
             return x
-        with torch.no_grad():
-            if has_memory(x) and not (x.is_quantized or x.is_conj() or x.is_neg()):
-                store = x.untyped_storage()
-                if store._cdata not in self._copied:
-                    self._copied[store._cdata] = store, store.clone()
-                new = torch.empty(0, dtype=x.dtype, device=x.device)
-                new.set_(self._copied[store._cdata][1], x.storage_offset(), x.shape, x.stride())
-            else:
-                new = x.detach().clone()
-        if isinstance(x, nn.Parameter) and type(new).__torch_dispatch__ is torch.Tensor.__torch_dispatch__:
-            return torch.Tensor._make_subclass(type(x), new, x.requires_grad)
-        if isinstance(x, nn.Parameter):
-            return nn.Parameter(new, x.requires_grad)
-        return _as_differentiable(new if type(new) is type(x) else new.as_subclass(type(x)), x)
+        new = x.detach().clone() if x.is_nested else copy.deepcopy(x.detach(), self._copied)
+        return _like(new if type(new) is type(x) else new.as_subclass(type(x)), x)
 
     def settle(self, copies: Copies) -> None:
         """Notes memory that NumPy and torch may share: their copies do not."""
-        if any(has_memory(x) and copies.on_an_array(x.untyped_storage().data_ptr()) for x in copies.tensors):
+        if copies.arrays and any(has_memory(x) and not x.untyped_storage().resizable() for x in copies.tensors):
             copies.doubts["a NumPy array on the memory of something else"] += 1
 
     def born(self, x: torch.Tensor) -> None:
@@ -135,7 +122,13 @@ class Real(Shapes):
             tally.unknown["data made by NumPy, or on another library's memory"] += 1
 
 
-def _as_differentiable(new: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+def _like(new: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """The new tensor as a parameter and with the wish for a gradient, where the other is one and has it."""
+    if isinstance(x, nn.Parameter) and type(new).__torch_dispatch__ is torch.Tensor.__torch_dispatch__:
+        kind = nn.Parameter if isinstance(x, FakeTensor) else type(x)
+        return torch.Tensor._make_subclass(kind, new, x.requires_grad)
+    if isinstance(x, nn.Parameter):
+        return nn.Parameter(new, x.requires_grad)
     new.requires_grad_(x.requires_grad)
     if x.is_leaf or not x.requires_grad:
         return new

@@ -21,7 +21,7 @@ from course.flops.result import ModuleCount
 
 
 class Tally:
-    """MACs, calls, unknown operators and element operations seen so far.
+    """MACs and unknown operators seen so far.
 
     Modules of a callable are found when it calls them.
     """
@@ -30,9 +30,7 @@ class Tally:
         self.root = ModuleCount("", "")
         self.places: dict[int, ModuleCount] = {}
         self.by_operator: Counter[str] = Counter()
-        self.calls: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
-        self.element_operations = 0
         self.depth = 0  # how many functions of torch are running, one inside the other
         self._alive: dict[int, Any] = {}  # an id means something only while its object lives
         self._stack = [self.root]
@@ -85,7 +83,6 @@ class Tally:
     def contraction(self, name: str, macs: int) -> None:
         """One call of a counted operator."""
         self.by_operator[name] += macs
-        self.calls[name] += 1
         self.place().own += macs
 
     @contextmanager

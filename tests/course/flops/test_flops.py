@@ -42,21 +42,13 @@ def test_checkpointing_counts_what_is_computed_again() -> None:
 # ---- the certificate
 
 
-def test_custom_operator_is_unknown_until_it_has_a_formula() -> None:
+def test_an_operator_of_ones_own_is_unknown() -> None:
     @torch.library.custom_op("course_tests::twice", mutates_args=())
     def twice(x: Tensor) -> Tensor:
         return x @ x
 
     twice.register_fake(lambda x: torch.empty_like(x))
     assert count(twice, torch.zeros(4, 4)).unknown == {"course_tests::twice": 1}
-    from torch.utils.flop_counter import flop_registry, register_flop_formula
-
-    register_flop_formula(torch.ops.course_tests.twice)(lambda shape, *_, **__: 2 * shape[0] ** 3)
-    try:
-        counted = count(twice, torch.zeros(4, 4))
-        assert counted.macs == 64 and counted.exact
-    finally:
-        del flop_registry[torch.ops.course_tests.twice]
 
 
 def test_a_swallowed_error_does_not_count_the_wrong_path() -> None:
@@ -103,7 +95,6 @@ def test_module_tree() -> None:
     assert counted[""] is counted.by_module
     assert counted["features"].macs == 15_346_630_656
     assert [row["module"] for row in counted.rows(1)] == ["", "features", "avgpool", "classifier"]
-    assert counted.element_operations > 13_000_000
     with pytest.raises(KeyError, match="no module 'head'"):
         counted["head"]
 
@@ -114,16 +105,27 @@ def test_a_shared_module_counts_each_call() -> None:
     assert counted.macs == 32 and counted.params == 20 and counted["0"].calls == 2
 
 
-# ---- TorchScript, autocast
-
-
-def test_autocast() -> None:
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert count(nn.Linear(8, 4), torch.randn(4, 8)).macs == 128
-
-
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_fused_torchscript_is_flagged() -> None:
     net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU()).eval()
     fused = torch.jit.optimize_for_inference(torch.jit.script(net))
     assert not count(fused, torch.zeros(1, 3, 8, 8)).exact
+
+
+PARAMETERS = {
+    "vgg16": 138_357_544,
+    "resnet18": 11_689_512,
+    "resnet50": 25_557_032,
+    "mobilenet_v2": 3_504_872,
+    "vit_b_16": 86_567_656,
+    "gpt_block": 7_087_872,
+    "unet": 482_050,
+    "lstm": 2_206_740,
+}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_models_have_the_parameters_of_the_published_ones(name: str) -> None:
+    with torch.device("meta"):
+        model = getattr(models, name)()
+    assert sum(p.numel() for p in model.parameters()) == PARAMETERS[name]
