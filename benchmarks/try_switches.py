@@ -12,6 +12,7 @@ same settings; it claims what it calls more than 2 % faster or slower. Found: th
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable
 from typing import Any
@@ -22,9 +23,8 @@ from torch.utils.benchmark import Timer
 
 from benchmarks.running import heading, markdown, options, publish
 from course import try_switches
-from course.tryout.back import put_back
 from course.tryout.settings import all_settings
-from course.tryout.step import Side
+from course.tryout.step import under
 
 LEAST = 0.02
 IN_FORCE: dict[str, Callable[[Any], bool]] = {
@@ -75,14 +75,13 @@ def ours(step: Step) -> dict[str, float]:
 def by(seconds: Callable[[Callable[[], Any]], float], step: Step) -> dict[str, float]:
     """What a way to time one function claims, when each setting is flipped and timed, then compared with the step as it is."""
     found = {}
-    with put_back(step) as reach:
-        step()
-        usual = seconds(step)
-        for name, setting in SETTINGS.items():
-            side = Side(step, [setting], reach.tensors, "cpu")
-            with side.on():
-                side.run()
-                found[name] = seconds(side.run) / usual
+    step()
+    usual = seconds(step)
+    for name, setting in SETTINGS.items():
+        one = copy.deepcopy(step)
+        with under(one, [setting], [*one.conv.parameters(), one.x], "cpu") as run:
+            run()
+            found[name] = seconds(run) / usual
     return {name: ratio for name, ratio in found.items() if abs(ratio - 1) > LEAST}
 
 

@@ -1,9 +1,10 @@
-"""What settings do to the result of one step: every run starts from the same state and the same random numbers."""
+"""What settings do to the result of one step: every run starts from a new copy of the step and the same random numbers."""
 
 from __future__ import annotations
 
 import contextlib
 import math
+import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -11,16 +12,19 @@ from typing import Any
 
 import torch
 
-from course.tryout.back import put_back
 from course.tryout.look import LightMode, look_at, tensors_of
 from course.tryout.settings import Setting
-from course.tryout.step import Side, Step
+from course.tryout.step import Step, under
 
 LONG_S = 5.0
 """Calls that take longer are not repeated."""
 DOUBLE, NUDGED = Setting("float64", "float64", [], way="float64"), Setting("nudged", "nudged", [], way="nudged")
 
+NOISY = 1e-3
+"""A step whose calls differ by more, as a share of the largest value, cannot be compared."""
+
 Row = dict[str, Any]
+Copy = tuple[Step, list[torch.Tensor]]
 Values = list[torch.Tensor]
 
 
@@ -37,24 +41,24 @@ class _NoDropout(LightMode):
 
 
 class Digits:
-    """The results of one step, looked at once.
+    """The results of one step. copies: gives a new copy of it, with its tensors, each time. held: some of them are not new.
 
-    random: it draws random numbers beside dropout. rough_s: about what a call takes as it is. exact: its result in float64, if it has one.
+    look: what ran. random: calls that begin alike end differently, because they draw random numbers beside dropout or because a module
+    keeps something from one to the next: nothing can be compared. rough_s: about what a call takes. exact: the result in float64, if any.
     """
 
-    def __init__(self, step: Step) -> None:
-        self.step = step
-        with put_back(step):
-            self.look = look_at(step)
+    def __init__(self, copies: Callable[[], Copy], held: bool = False) -> None:
+        self.copies = copies
+        self.look = look_at(copies()[0])
         self.as_is, self.rough_s, _ = self._once()
         again, other = self._once()[0], self._once(seed=1)[0]
         self.noise = differs(self.as_is, again)
-        self.random = self.noise == 0 and differs(self.as_is, other) > 0
+        self.random = differs(self.as_is, other) > 0 if self.noise == 0 else self.noise > NOISY or held
         self.exact: Values | None = None
         with contextlib.suppress(Exception):  # a step may hold numbers of a fixed type; MPS has no float64
             exact = self._once([DOUBLE])[0]
             self.exact = exact if math.isfinite(differs(self.as_is, exact)) else None
-        self.sizes = sizes_of(self.exact or self.as_is, self.as_is)
+        self.sizes = sizes_of(self.exact or self.as_is)
         with contextlib.suppress(Exception):  # no error below what the neighbours of all numbers bring is one
             self.noise = max(self.noise, differs(self.as_is, self._once([NUDGED])[0], self.sizes))
 
@@ -63,23 +67,21 @@ class Digits:
 
         The values: the tensors of its result and the gradients it leaves; without any, the tensors it changes.
         """
-        device = self.look.device
-        with put_back(self.step, device) as reach:
-            side = Side(self.step, settings, reach.tensors, device)
+        step, tensors = self.copies()
+        with under(step, settings, tensors, self.look.device) as run:
             torch.manual_seed(seed)
-            with side.on():
-                began = time.perf_counter()
-                with _NoDropout() if self.look.ran(["bernoulli_", "native_dropout"]) else contextlib.nullcontext():
-                    result = tensors_of(side.run())
-                first_s = time.perf_counter() - began
-                trains = self.look.backward  # else gradients are left from before
-                left = [one.grad for one in side.leaves if one.grad is not None] if trains else []
-                found = [
-                    one for one in result + left or side.leaves if not one.is_complex() and one.layout is torch.strided
-                ]
-                values = [one.detach().cpu().double() for one in found]  # a copy, before the next call
-                integers = bool(found) and not any(one.is_floating_point() for one in found)
-                return values, min(first_s, first_s if first_s > LONG_S else _second_s(side.run)), integers
+            random.seed(seed)
+            began = time.perf_counter()
+            with _NoDropout() if self.look.ran(["bernoulli_", "native_dropout"]) else contextlib.nullcontext():
+                result = tensors_of(run())
+            first_s = time.perf_counter() - began
+            leaves = [one for one in tensors if one.is_leaf]
+            trains = self.look.backward  # else gradients are left from before
+            left = [one.grad for one in leaves if one.grad is not None] if trains else []
+            found = [one for one in result + left or leaves if not one.is_complex() and one.layout is torch.strided]
+            values = [one.detach().cpu().double().clone() for one in found]  # a copy, before the next call
+            integers = bool(found) and not any(one.is_floating_point() for one in found)
+            return values, min(first_s, first_s if first_s > LONG_S else _second_s(run)), integers
 
     def of(self, settings: Sequence[Setting]) -> Row:
         """What changes in the result.
@@ -108,20 +110,16 @@ def differs(one: Values, two: Values, sizes: Sequence[float] = ()) -> float:
     """
     if [each.shape for each in one] != [each.shape for each in two]:
         return math.inf
-    each = zip(one, two, sizes or sizes_of(one, one), strict=True)
+    each = zip(one, two, sizes or sizes_of(one), strict=True)
     return max((_gap(a, b) / size for a, b, size in each if a.numel() and not torch.equal(a, b)), default=0.0)
 
 
-def sizes_of(truth: Values, as_is: Values) -> list[float]:
-    """By what to measure a difference: the largest value of each tensor; of an ordinary tensor, where the step as it is has no right digit
-    to lose. The gradient of a bias before a batch normalization is one: truly 0, in float32 what rounding leaves.
+def sizes_of(truth: Values) -> list[float]:
+    """By what to measure a difference: the largest value of each tensor, or of the one in the middle, whichever is larger. The gradient
+    of a bias before a batch normalization is truly 0, in float32 what rounding leaves: it has no digit to lose.
     """
     reach = [float(each.abs().max()) if each.numel() else 0.0 for each in truth]
-    right = [_gap(a, b) <= size / 2 if a.numel() else True for a, b, size in zip(truth, as_is, reach, strict=True)]
-    usual = statistics.median([size for size, has in zip(reach, right, strict=True) if has] or reach or [0.0])
-    return [
-        max(size, 1e-3 * usual, 1e-300) if has else max(usual, 1e-300) for size, has in zip(reach, right, strict=True)
-    ]
+    return [max(size, statistics.median(reach), 1e-300) for size in reach]
 
 
 def _gap(a: torch.Tensor, b: torch.Tensor) -> float:

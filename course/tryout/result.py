@@ -27,8 +27,7 @@ class Tried:
 
     found: id -> what was found of that setting (`rows()` has it with the verdict). together: the same of the winners at once.
     refused: id -> why a setting was not tried. machine: what the lines hold for. notes: sentences. failed: the type of what the step
-    itself raised after some calls. device: where the step runs. base_ms: the time of the step as it is. new: in
-    new processes.
+    itself raised after some calls. device: where the step runs. base_ms: the time of the step as it is.
     """
 
     settings: Sequence[Setting]
@@ -42,13 +41,12 @@ class Tried:
     stopped: bool = False
     failed: str = ""
     device: str = "cpu"
-    new: bool = True
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a setting, the fastest first; pandas.DataFrame takes them.
 
         setting, name, family, lossy, lines (to paste), verdict (see `verdicts.verdict_of`), ratio (time / time as it is), low, high
-        (likely range; None: too few sets), sets (of blocks in turns; in new processes, where the step can be copied), busy (other programs
+        (likely range; None: too few sets), sets (of blocks in turns, in new processes), busy (other programs
         kept the machine busy), bits (same?), error and error_as_is (largest relative difference from float64; float64: whether that run was
         possible), why (it could not be tried).
         """
@@ -77,18 +75,15 @@ class Tried:
         rows = self.rows()
         most, safe = (verdicts.best(rows, self.together, safe)[0] for safe in (False, True))
         exact = [row for row in (most if len(most) > 1 else safe) if row["verdict"] == "take"]
-        colon, code = t(": ", "："), []
+        colon, code = t(": ", "："), list[str]()
         inner, body = list[str](), list[str]()
         for row in exact:  # blocks come last, one inside the other around one step
-            code += [f"# {row['name']}{colon}{pick(less_time(row['ratio']))}"]
+            code.append(f"# {row['name']}{colon}{pick(less_time(row['ratio']))}")
             for line in row["lines"]:
-                kept = inner if line.startswith("with ") else body if line.startswith(" ") else code
-                kept.append(line)
+                (inner if line.startswith("with ") else body if line.startswith(" ") else code).append(line)
         code += ["    " * depth + line for depth, line in enumerate([*inner, *(line.strip() for line in body[:1])])]
         for row in (row for row in verdicts.winners(rows) if row["verdict"] == "digits"):
-            changed = t("results not compared", "结果没有比较") if row["error"] is None else _changed(row, short=True)
-            use = t("uncomment to use", "要用就取消注释")
-            said = f"{pick(less_time(row['ratio']))}{t(', ', '，')}{changed}{colon}{use}"
+            said = f"{pick(less_time(row['ratio']))}{colon}{pick(verdicts.WORDS['digits'])}"
             code += [f"# {row['name']}{colon}{said}", *(f"# {line}" for line in row["lines"])]
         holds = t(f"# measured on {pick(self.machine)}", f"# 测量环境：{pick(self.machine)}")
         again = t(
@@ -108,29 +103,21 @@ class Tried:
         return raised + [why + t(": ", "：") + t(", ", "、").join(names) for why, names in reasons.items()]
 
     def _shown(self) -> list[dict[str, Any]]:
-        """The rows, and that of the winners together, where they were timed; short: their name in a picture."""
+        """The rows, and that of the winners together, where they were timed."""
         if not self.together.get("low"):
             return self.rows()
         names = [pick(one.name) for one in self.settings if one.id in self.together["of"]]
-        few = t(f"{len(names)} settings together", f"{len(names)} 项一起用") if len(names) > 2 else ""
-        return sorted([NOTHING | self.together | {"name": " + ".join(names), "short": few}, *self.rows()], key=_place)
+        return sorted([NOTHING | self.together | {"name": " + ".join(names)}, *self.rows()], key=_place)
 
     def picture(self) -> SvgPicture | None:
         """The time ratios with their likely ranges; None where nothing was timed."""
-        lost = t("costs accuracy", "损失精度")
-        drawn = []
+        lost, drawn = t("costs accuracy", "损失精度"), []
+        said = {"same": pick(verdicts.WORDS["same"]), "unsure": t("not clear", "说不准")}
         for row in filter(_has_time, self._shown()):
-            said = {"same": pick(verdicts.WORDS["same"]), "unsure": t("not clear", "说不准")}.get(
-                verdicts.verdict_of(row), ""
-            )
-            name, mark = row.get("short") or row["name"], lost if verdicts.loses(row) else ""
-            drawn.append(Ratio(name, row["ratio"], row["low"], row["high"], mark, row["sets"], said))
+            mark, verdict = lost if verdicts.loses(row) else "", said.get(verdicts.verdict_of(row), "")
+            drawn.append(Ratio(row["name"], row["ratio"], row["low"], row["high"], mark, row["sets"], verdict))
         ends = t("faster", "更快"), t("slower", "更慢")
         return ratio_rows(drawn, ends, middle=t("unchanged", "原样"), same=1 + verdicts.ALIKE) if drawn else None
-
-    def plot(self) -> Block:
-        """The sentence and the picture alone."""
-        return Block(self.sentence(), "", self.picture(), "")
 
     def block(self) -> Block:
         """All of it, as a notebook shows it."""
@@ -148,9 +135,8 @@ class Tried:
             Fold(t("What was not tried, or failed", "没有试的，或出错的"), tuple(self.not_tried())),
         ]
         shown = tuple(fold for fold in folds if fold.said or fold.rows or fold.code)
-        said = [verdicts.at_a_price(self.rows(), self.together), *map(pick, self.notes)]
         small = t(f"Measured here: {pick(self.machine)}", f"本机实测：{pick(self.machine)}") + self._how_much()
-        return Block(self.sentence(), t(" ", "").join(filter(None, said)), self.picture(), small, folds=shown)
+        return Block(self.sentence(), t(" ", "").join(map(pick, self.notes)), self.picture(), small, folds=shown)
 
     def _verdict(self, row: Row) -> str:
         ended = (self.stopped or self.failed) and verdicts.verdict_of(row) == "late"
@@ -159,9 +145,9 @@ class Tried:
     def _how_much(self) -> str:
         """What a step takes as it is, how many settings were timed, and in what time."""
         timed, many = sum(bool(row.get("low")) for row in self.found.values()), len(self.found)
-        took, (where, there) = format_ms(self.base_ms), (" in new processes", "在新进程里") if self.new else ("", "")
-        english = f" · your step: {took} · {timed} of {many} settings timed{where}, {self.seconds:.0f} s"
-        chinese = f" · 原来一步 {took} · {many} 项设置{there}测了 {timed} 项，用时 {self.seconds:.0f} 秒"
+        took = format_ms(self.base_ms)
+        english = f" · your step: {took} · {timed} of {many} settings timed in new processes, {self.seconds:.0f} s"
+        chinese = f" · 原来一步 {took} · {many} 项设置在新进程里测了 {timed} 项，用时 {self.seconds:.0f} 秒"
         return t(english, chinese) * bool(timed)
 
     def __str__(self) -> str:
@@ -190,21 +176,17 @@ def _time(row: Row) -> str:
     return f"{ratio} ({low}–{high})"
 
 
-def _changed(row: Row, short: bool = False) -> str:
-    """What becomes of the output. short: without the error before."""
-    error, now = row["error"], row["error_as_is"]
+def _changed(row: Row) -> str:
+    """What becomes of the output."""
+    error = row["error"]
     if error is None:
         return "–"
     if row["bits"]:
         return t("same bits", "逐位一致")
     if not verdicts.loses(row):
         return t("other bits, about as exact", "略有不同，精度相当")
-    if error >= 1:
-        return t("wholly different", "完全不同")
-    before = t(f" (before: {_off(now)})", f"（原来 {_off(now)}）") if now and row["float64"] and not short else ""
-    return t(f"off by {_off(error)}{before}", f"误差 {_off(error)}{before}")
-
-
-def _off(error: float) -> str:
-    """1/500; "1 in 500" would be taken for one value in 500."""
-    return f"1/{times(1 / error)}" if error < 0.1 else t("a tenth or more", "十分之一以上")
+    if error >= 0.1:
+        return t("off by a tenth or more", "误差不小于十分之一")
+    return t(
+        f"off by 1/{times(1 / error)}", f"误差 1/{times(1 / error)}"
+    )  # "1 in 500" would be taken for one value in 500

@@ -14,19 +14,19 @@ from typing import Any
 
 from course.core import load
 from course.core.bars import end_progress, progress, somebody_watches
-from course.core.i18n import both, pick, t
+from course.core.i18n import both, t
 from course.core.machine import one_line
 from course.core.new_process import NewProcessError
 from course.timing import TimingError
 from course.timing.validation import hidden_prints
 from course.tryout import verdicts
-from course.tryout.loaded import REST_S, said_of
 from course.tryout.look import Look
 from course.tryout.race import AS_IS, FEWEST, ROUNDS, WARM_UPS, SideFailed, one_set, ranges
 from course.tryout.result import Tried
 from course.tryout.settings import Setting, chosen
 from course.tryout.step import BLOCK_S, SHORT_S, Step, step_of
-from course.tryout.venue import Here, There
+from course.tryout.there import REST_S, said_of
+from course.tryout.venue import Venue
 
 LEAST_S = 5.0
 """Smallest budget."""
@@ -74,7 +74,7 @@ class Trial:
     """State of one call. ratios: one of each set, by name. base_ms: of the step as it is, of each set. rough_s: about what a call takes, by
     name. others: the part of all processors that other programs used, of each set."""
 
-    venue: There | Here
+    venue: Venue
     bar: Any
 
     def __init__(self, step: Step, settings: Sequence[Setting], budget: float) -> None:
@@ -98,39 +98,39 @@ class Trial:
     # --- what settings do to the result ---------------------------------------------------------------------------
 
     def look(self, folder: str, compile_: bool) -> None:
-        """See what runs in the step, where it can be tried, and what each setting does to the result. Raises TimingError where the step
+        """See what runs in the step, and what each setting does to the result. Raises TimingError where the step cannot be copied, or
         fails as it is."""
         wanted = {
             name: [name] for name, one in self.known.items() if not one.kept and (compile_ or one.way != "compile")
         }
-        self.venue, why, seconds = Here(self.step), "", LOOK * self.budget
         try:
-            there = There(self.step, folder)
+            self.venue = Venue(self.step, folder)
         except Exception as error:  # noqa: BLE001  (pickling fails in many types)
             found = {"not_loaded": said_of(error)}
         else:
-            self.venue, found = there, _probed(there, wanted, seconds)
+            found = _probed(self.venue, wanted, LOOK * self.budget)
         if why := found.get("not_loaded", ""):
-            self.venue = Here(self.step)
-            self.note(
-                f"New processes cannot take this step ({why}), so it ran in this one only: in a script times may differ.",
-                f"新进程拿不到这一步（{why}），所以只在本进程里测过：在脚本里耗时可能不同。",
+            raise TimingError(
+                t(
+                    f"The step runs in copies, in new processes, and it cannot be copied: {why}. Create that inside the step, or write "
+                    "the step, with all it uses, into a file mylab.py and call try_switches(mylab.step).",
+                    f"这一步要复制到新进程里跑，可是复制不了：{why}。请在这一步里面新建它，"
+                    "或者把这一步连同它用到的都写进文件 mylab.py，再调用 try_switches(mylab.step)。",
+                )
             )
-            found = _probed(self.venue, wanted, seconds)
         look, self.rough_s = Look(**found["look"]), {AS_IS: found["rough_s"]}
-        self.out.device, self.out.new = look.device, self.venue.new
+        self.out.device = look.device
         if found["random"]:
             self.note(
-                "The step draws random numbers of its own, so its results were not compared.",
-                "这一步自己会抽随机数，所以没有比较结果。",
+                "Its results were not compared: two calls from the same start differ, because the step draws random numbers of its own, "
+                "or keeps something in a module.",
+                "没有比较结果：起点相同的两次调用，结果不同，因为这一步自己抽随机数，或者在模块里留下了什么。",
             )
         for name, one in self.known.items():
             if why := one.why_not(look):
                 self.out.refused[name] = why
             elif one.way == "compile" and not compile_:
                 self.out.refused[name] = both("only with compile=True", "加 compile=True 才试")
-            elif one.kept and not self.venue.new:
-                self.out.refused[name] = both("needs a process of its own", "需要单独的进程")
             else:
                 row = self.out.found[name] = {}
                 self._learn(name, row, self._digits(name, [name]) if one.kept else found["rows"].get(name))
@@ -246,22 +246,14 @@ class Trial:
                 "Try again when it is quiet.",
                 f"其他程序占用了这台机器的 {part}%：小的差别看不出来，线程数也没法判断。等机器空闲再试。",
             )
-        open_ = [row for row in rows if row["verdict"] == "late" or row["low"] and verdicts.hopeful(row)]
-        if open_ and not (out.stopped or out.failed or used > BUSY):
-            names = [self.known[row["setting"]].name for row in open_]
-            english, chinese = (
-                sign.join(pick(one, code) for one in names) for sign, code in ((", ", "en"), ("、", "zh"))
-            )
-            self.note(f"A larger budget may settle: {english}.", f"加大预算，也许能有结论：{chinese}。")
+        elif not (out.stopped or out.failed) and any(row["verdict"] == "late" or verdicts.hopeful(row) for row in rows):
+            self.note("A larger budget may settle what is open.", "加大预算，没定的也许能有结论。")
 
 
-def _probed(venue: There | Here, wanted: Mapping[str, Sequence[str]], seconds: float) -> dict[str, Any]:
-    """A first probe. Raises TimingError where the step fails as it is."""
+def _probed(venue: Venue, wanted: Mapping[str, Sequence[str]], seconds: float) -> dict[str, Any]:
+    """The first probe. Raises TimingError where the step fails as it is."""
     try:
         found = venue.probe(wanted, seconds)
-        failed = found.get("failed", "")
-    except TimingError:
-        raise
     except NewProcessError as error:
         english = (
             f"The new process that looked at the step ended ({error}): try a larger budget, or call the step by itself."
@@ -269,9 +261,7 @@ def _probed(venue: There | Here, wanted: Mapping[str, Sequence[str]], seconds: f
         raise TimingError(
             t(english, f"查看这一步的新进程结束了（{error}）：请加大预算，或先单独调用这一步。")
         ) from error
-    except Exception as error:  # noqa: BLE001  (the user's step)
-        failed = said_of(error)
-    if failed:
+    if failed := found.get("failed", ""):
         english = f"The step raised {failed}. Call it by itself, twice; make that work, then try again."
         raise TimingError(t(english, f"这一步抛出了 {failed}。请先单独调用两次并修好，再来试。"))
     return found

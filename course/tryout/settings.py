@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,6 @@ from course.timing import TimingError
 from course.tryout.look import Look
 
 OTHER_DEVICE = both("for another device", "属于其他设备")
-PART = 0.4
-"""How alike a name must be to what was typed where no name is nearer: a part of it."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +82,11 @@ def chosen(only: str | Sequence[str] | None) -> list[Setting]:
     known = all_settings()
     if only is None:
         return known
-    wanted = {str(word) for word in (only if isinstance(only, Iterable) and not isinstance(only, str) else [only])} or {
-        ""
-    }
+    wanted = {str(word) for word in (only if isinstance(only, (list, tuple, set)) else [only])} or {""}
     words = set().union(*(one.words for one in known))
     listed = ", ".join(sorted({one.family or one.id for one in known}))
     for word in sorted(wanted - words):
-        near = did_you_mean(word, words) or did_you_mean(word, words, cutoff=PART)
+        near = did_you_mean(word, words, cutoff=0.4)
         english = f'"{word}" cannot be tried.{near} only= takes a switch, such as "mkldnn.enabled", or {listed}.'
         raise TimingError(t(english, f"“{word}”不能试。{near}only= 可以写开关名（如 mkldnn.enabled），或 {listed}。"))
     return [one for one in known if one.words & wanted]

@@ -1,4 +1,4 @@
-"""The user's step as something to try settings on: made from a model, and run under settings."""
+"""The user's step as something to try settings on: made from a model, and, a copy of it, run under settings."""
 
 from __future__ import annotations
 
@@ -85,59 +85,41 @@ MOVES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "float64": lambda x: x.double() if x.is_floating_point() else x,
     "nudged": lambda x: torch.nextafter(x, torch.full_like(x, torch.inf)) if x.dtype in (torch.float32, torch.float64) else x,
 }  # fmt: skip
-"""Way of a setting -> what becomes of each tensor within reach."""
+"""Way of a setting -> what becomes of each tensor of the step."""
 
 
-class Side:
-    """A step under settings. In the block of `on` they hold, and `run` is what to call there.
-
-    tensors: within reach of the step; of a tensor in another layout or type one copy is made, and used again.
+@contextlib.contextmanager
+def under(
+    step: Step, settings: Iterable[Setting], tensors: Sequence[torch.Tensor], device: str
+) -> Iterator[Callable[[], Any]]:
+    """Gives what to call for the step under these settings, in the block. tensors: of the step; those that a setting moves to another
+    layout or type stay so, because the step is a copy.
     """
+    settings = list(settings)
+    run: Callable[[], Any] = step
+    with contextlib.ExitStack() as undo:
+        undo.enter_context(using({name: value for one in settings for name, value in one.flags.items()}))
+        for way in (one.way for one in settings):
+            if way == "compile":
+                run = torch.compile(run, mode="reduce-overhead" if device == "cuda" else None)
+            elif way in AROUND:
+                run = partial(_inside, partial(AROUND[way], device), run)
+            elif way in MOVES:
+                _move(MOVES[way], tensors)
+            elif way == "denormals":
+                undo.callback(torch.set_flush_denormal, False)
+                torch.set_flush_denormal(True)
+        yield run
 
-    def __init__(self, step: Step, settings: Iterable[Setting], tensors: Iterable[torch.Tensor], device: str) -> None:
-        settings, every = list(settings), [one for one in tensors if one.is_leaf and one.layout is torch.strided]
-        self.flags = {name: value for one in settings for name, value in one.flags.items()}
-        self.ways = [one.way for one in settings if one.way]
-        gradients = {id(one.grad) for one in every}
-        self.leaves = [one for one in every if id(one) not in gradients]
-        self.run = step
-        if "compile" in self.ways:
-            self.run = torch.compile(step, mode="reduce-overhead" if device == "cuda" else None)
-        for way in self.ways:
-            if way in AROUND:
-                self.run = partial(_inside, partial(AROUND[way], device), self.run)
-        self._moved: dict[tuple[str, int], torch.Tensor | None] = {}
 
-    @contextlib.contextmanager
-    def on(self) -> Iterator[None]:
-        """In the block, the switches and all tensors within reach are as the settings say."""
-        with contextlib.ExitStack() as undo:
-            undo.enter_context(using(self.flags))
-            for way in self.ways:
-                if way in MOVES:
-                    undo.enter_context(self._in_place(way))
-                elif way == "denormals":
-                    undo.callback(torch.set_flush_denormal, False)
-                    torch.set_flush_denormal(True)
-            yield
-
-    @contextlib.contextmanager
-    def _in_place(self, way: str) -> Iterator[None]:
-        before = [(one, one.data, one.grad) for one in self.leaves]
-        try:
-            for one, data, _ in before:
-                key = way, id(one)
-                if key not in self._moved:
-                    moved = MOVES[way](data)
-                    self._moved[key] = None if moved is data else moved
-                if (moved := self._moved[key]) is not None:
-                    one.grad, one.data = None, moved
-            yield
-        finally:
-            for one, data, grad in before:
-                if self._moved.get((way, id(one))) is not None:
-                    one.grad, one.data = None, data
-                    one.grad = grad
+def _move(move: Callable[[torch.Tensor], torch.Tensor], tensors: Sequence[torch.Tensor]) -> None:
+    leaves = [one for one in tensors if one.is_leaf and one.layout is torch.strided]
+    for one in leaves:
+        one.grad = None  # it would be of another type or layout
+    for one in leaves:
+        moved = move(one.data)
+        if moved is not one.data:
+            one.data = moved
 
 
 def _inside(block: Callable[[], Any], step: Step) -> Any:

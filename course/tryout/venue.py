@@ -1,7 +1,5 @@
-"""Where a step is tried: in new processes, which load a copy of it; in this one where it cannot be copied.
-
-A script is a new process, too, and this one keeps memory that a new one gets from the system in every call. Both give `probe`, what
-settings do to the result, and `open`, in which blocks of calls are timed under names.
+"""New processes in which copies of a step are tried: a script is a new process, too, and this one keeps memory that a new one gets from
+the system in every call. The other end is `course.tryout.there`.
 """
 
 from __future__ import annotations
@@ -9,8 +7,6 @@ from __future__ import annotations
 import contextlib
 import copyreg
 import importlib
-import math
-import pickle
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,12 +18,8 @@ import torch
 from course.core.machine import passport
 from course.core.new_process import call, taking_turns
 from course.flags import snapshot
-from course.timing import clock_for
-from course.tryout import loaded
-from course.tryout.back import put_back
-from course.tryout.digits import Digits
-from course.tryout.settings import all_settings
-from course.tryout.step import BLOCK_S, SHORT_S, Side, Step
+from course.tryout import there
+from course.tryout.step import Step
 
 Wanted = Mapping[str, Sequence[str]]
 """Name -> ids of the settings that are in force together."""
@@ -37,67 +29,26 @@ Block = Callable[[str], float]
 """Times one block under a name: seconds a call."""
 
 
-class Here:
-    """This process; everything is put back. clock: for tests; else that of the step's device."""
-
-    new, most = False, 99
-    start_s, each_s, used_s = 0.1, 0.0, 0.0
-
-    def __init__(self, step: Step, clock: Any = None) -> None:
-        self.step, self.clock, self.threads = step, clock, 0
-        self.digits: Digits | None = None
-
-    def probe(self, wanted: Wanted, seconds: float) -> dict[str, Any]:
-        """See `loaded.probed`."""
-        self.digits = self.digits or Digits(self.step)
-        return loaded.probed(self.digits, wanted, seconds)
-
-    @contextlib.contextmanager
-    def open(self, sides: Wanted, rough_s: float) -> Iterator[Block]:
-        """Gives what times a block."""
-        assert self.digits
-        device, calls = self.digits.look.device, math.ceil(BLOCK_S / rough_s)
-        clock, known = self.clock or clock_for(device), {one.id: one for one in all_settings()}
-        with put_back(self.step, device) as reach:
-            made = {
-                name: Side(self.step, [known[one] for one in ids], reach.tensors, device) for name, ids in sides.items()
-            }
-
-            def block(name: str) -> float:
-                with made[name].on():
-                    before, self.threads = self.threads, torch.get_num_threads()
-                    if rough_s < SHORT_S or before != self.threads:
-                        made[name].run()  # else it would meet cold caches, or threads that sleep
-                    return float(clock.block(made[name].run, calls)) / calls
-
-            yield block
-
-
-class There:
+class Venue:
     """New processes. folder: empty; gets the saved step. used_s: seconds of processors that they have used. most: so many at once, beside
     one for the step as it is, or their copies would fill half of the memory. Raises what a step that cannot be copied raises."""
 
-    new = True
     start_s, each_s, used_s = 0.1, 0.1, 0.0
 
     def __init__(self, step: Step, folder: str) -> None:
+        import cloudpickle  # here, because only this needs it
+
         self.folder, self.device = folder, "cpu"
-        try:
-            import cloudpickle as pickler
-        except ImportError:
-            pickler = pickle
         switches = {name: value for name, value in snapshot().items() if isinstance(value, (bool, int, str))}
         torch.save((torch.is_grad_enabled(), torch.get_default_dtype(), switches), Path(folder, "process"))
         with _modules_by_name():
-            torch.save(step, Path(folder, "step"), pickle_module=pickler)
+            torch.save(step, Path(folder, "step"), pickle_module=cloudpickle)
         self.most = max(1, int((passport("cpu")["memory_gib"] or 8) * 2**29 / Path(folder, "step").stat().st_size) - 1)
 
     def probe(self, wanted: Wanted, seconds: float) -> dict[str, Any]:
-        """See `loaded.probed`. Raises NewProcessError, also after three times as many seconds."""
-        target = f"{loaded.__name__}:probe"
-        found = call(
-            target, self.folder, {name: [*ids] for name, ids in wanted.items()}, seconds, timeout_s=3 * seconds
-        )
+        """See `there.probe`. Raises NewProcessError, also after three times as many seconds."""
+        names = {name: [*ids] for name, ids in wanted.items()}
+        found = call(f"{there.__name__}:probe", self.folder, names, seconds, timeout_s=3 * seconds)
         if "look" in found and found["look"]["device"] != "cpu":
             self.device, self.each_s = found["look"]["device"], 2.0  # each starts the GPU
         return dict(found)
@@ -106,8 +57,8 @@ class There:
     def open(self, sides: Wanted, rough_s: float) -> Iterator[Block]:
         """Gives what times a block, each name in a process of its own; all of them take turns. Raises NewProcessError."""
         tasks = {name: (self.folder, [*ids], rough_s, self.device) for name, ids in sides.items()}
-        with taking_turns(f"{loaded.__name__}:take", tasks, timeout_s=LIMIT_S) as processes:
-            yield lambda name: float(processes[name].call(f"{loaded.__name__}:block", timeout_s=LIMIT_S))
+        with taking_turns(f"{there.__name__}:take", tasks, timeout_s=LIMIT_S) as processes:
+            yield lambda name: float(processes[name].call(f"{there.__name__}:block", timeout_s=LIMIT_S))
             self.used_s += sum(process.call("time:process_time") for process in processes.values())
 
 

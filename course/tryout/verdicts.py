@@ -29,7 +29,7 @@ FLOOR, FLOOR_AS_IS = 1e-6, 1e-5
 Row = Mapping[str, Any]
 WORDS = {
     "take": both("take it", "用它"),
-    "digits": both("faster, but other digits: your decision", "更快，但精度下降：由你决定"),
+    "digits": both("faster, but less exact: your decision", "更快，但精度下降：由你决定"),
     "same": both("no difference", "没差别"),
     "slower": both("slower", "更慢"),
     "unsure": both("machine too busy to tell", "机器太忙，说不准"),
@@ -76,23 +76,17 @@ def hopeful(row: Row) -> bool:
 def verdict_words(row: Row) -> str:
     """The verdict on a row in the reader's language; of what is open, the most it can save."""
     verdict = verdict_of(row)
-    if verdict == "digits" and row.get("error") is None:
-        return t("faster, results not compared: your decision", "更快，结果没有比较：由你决定")
     if verdict != "unsure" or unjudged(row):
         return pick(WORDS[verdict])
     most = _at_most(row)
     if hopeful(row):
         return t(f"not clear yet, may save up to {most} %", f"还说不准，最多省 {most}%")
-    return (
-        t(f"no clear gain, at most {most} %", f"没有明显好处，最多省 {most}%")
-        if most > 0
-        else t("saves no time", "不省时间")
-    )
+    return t(f"no clear gain, at most {most} %", f"没有明显好处，最多省 {most}%")
 
 
 def _at_most(row: Row) -> int:
     """What a row may save, in whole per cent, never less than it is."""
-    return math.ceil(round(100 * (1 - row["low"]), 6))
+    return max(0, math.ceil(round(100 * (1 - row["low"]), 6)))
 
 
 def loses(row: Row) -> bool:
@@ -123,24 +117,13 @@ def best(rows: Sequence[Row], together: Row | None, safe: bool) -> tuple[list[Ro
     return min(fit or options, key=lambda one: one[1]["ratio"], default=([], None))
 
 
-def at_a_price(rows: Sequence[Row], together: Row | None) -> str:
-    """What is faster still, but costs digits, in a sentence in the reader's language; empty where nothing is."""
-    settings, row = best(rows, together, safe=False)
-    if row is None or row is best(rows, together, safe=True)[1]:
-        return ""
-    return pick(_gain(row, " + ".join(one["name"] for one in settings)))
-
-
 def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
     """What came out, in one sentence."""
     settings, row = best(rows, together, safe=True)
     timed = [one for one in rows if one.get("low")]
     if row:
-        named = (
-            settings[0]["name"]
-            if len(settings) == 1
-            else both(f"{len(settings)} settings", f"{len(settings)} 项设置一起用")
-        )
+        many, name = len(settings), settings[0]["name"]
+        named = both(name, name) if many == 1 else both(f"{many} settings", f"{many} 项设置一起用")
         return _gain(row, named)
     if stopped or not rows:
         before = both("Stopped before any time was compared.", "还没比较耗时就停了。")
@@ -150,30 +133,18 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
     if any(verdict_of(one) == "late" for one in rows) or any(map(hopeful, timed)):
         return both("No gain is sure yet.", "还没有哪项设置确定有用。")
     most = max((_at_most(one) for one in timed if verdict_of(one) == "unsure" and not unjudged(one)), default=0)
-    if most <= 0:
+    if most == 0:
         return both("Nothing tried helps: leave your step as it is.", "试过的都没用：保持原样就好。")
     return both(
         f"No sure gain, at most {most} %: leave your step as it is.", f"没有确定的好处，最多省 {most}%：保持原样就好。"
     )
 
 
-def _gain(row: Row, named: str | Text) -> Text:
+def _gain(row: Row, named: Text) -> Text:
     """What is saved with what, and what becomes of the result, in one sentence."""
-    with_ = both(named, named) if isinstance(named, str) else named
-    saved, end = less_time(row["ratio"]), _digits_words(row)
-    return both(f"{saved['en']} with {with_['en']}{end['en']}.", f"{with_['zh']}：{saved['zh']}，{end['zh']}。")
-
-
-_DIGITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
-
-
-def _digits_words(row: Row) -> dict[str, str]:
-    error = row.get("error")
-    if error is None:
-        return both("; its results were not compared", "结果没有比较")
-    if not loses(row):
-        return both("; results about as exact", "精度相当")
-    if not error or not math.isfinite(error):
-        return both(", but results differ", "但结果变了")
-    at = min(max(math.floor(-math.log10(error)), 0), len(_DIGITS) - 1)
-    return both(f", but results move in the {_DIGITS[at]} digit", f"但第 {at + 1} 位有效数字会变")
+    saved, end = less_time(row["ratio"]), both("; results about as exact", "精度相当")
+    if row.get("error") is None:
+        end = both("; its results were not compared", "结果没有比较")
+    elif loses(row):
+        end = both(", but results have fewer right digits", "但结果的精度下降")
+    return both(f"{saved['en']} with {named['en']}{end['en']}.", f"{named['zh']}：{saved['zh']}，{end['zh']}。")

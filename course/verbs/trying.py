@@ -30,12 +30,11 @@ def try_switches(
     "Take it": the whole likely range of the time ratio lies below 0.98, begins below 0.95, is no wider than a factor of 2, and the result
     is about as exact as before, compared with float64. On a machine that other programs keep busy, threads are not judged.
 
-    New processes get copies of the step: nothing runs in yours. Where it cannot be copied, the result says so; then it runs here, what a
-    process keeps (cuDNN's plans, denormals) is not tried, and everything within reach of the step is put back: tensors, lists, dicts,
-    attributes, random numbers, switches; also after an error or an interrupt. What it prints is hidden.
+    New processes get copies of the step: nothing runs in yours. What cannot be copied, such as a step that holds a lock or a generator, is
+    refused. What it prints is hidden.
     only: names of settings, families or switches, such as "channels_last", "threads", "mkldnn.enabled". compile: also
     torch.compile. budget: seconds for all of it, about; an interrupt ends it early with what was found.
-    Returns a `Tried`: a sentence, in a notebook a picture, a table, the lines to paste; .rows(), .plot(), .lines(). Raises
+    Returns a `Tried`: a sentence, in a notebook a picture, a table, the lines to paste; .rows(), .lines(). Raises
     TimingError, in a sentence.
     """
     from course.tryout.running import run  # with torch, which a card does not need

@@ -31,8 +31,7 @@ def row(name, ratio, error=1e-7, **more):
         ([row("a", 1.0, low=None, high=None)], None, "Too little was measured to tell."),
         ([row("a", 0.5)], None, "50 % less time with a; results about as exact."),
         ([row("a", 0.5, error=None)], None, "50 % less time with a; its results were not compared."),
-        ([row("a", 0.5, float("inf"))], None, "50 % less time with a, but results differ."),
-        ([row("a", 0.55, 4e-4)], None, "45 % less time with a, but results move in the fourth digit."),
+        ([row("a", 0.55, 4e-4)], None, "45 % less time with a, but results have fewer right digits."),
         ([row("a", 0.8), row("b", 0.7, 1e-2)], None, "20 % less time with a; results about as exact."),
         ([row("a", 0.8), row("b", 0.7)], row("c", 0.55), "45 % less time with 2 settings; results about as exact."),
         ([row("a", 0.8), row("b", 0.7)], row("c", 0.72), "30 % less time with b; results about as exact."),
@@ -42,15 +41,6 @@ def row(name, ratio, error=1e-7, **more):
 def test_the_sentence_says_what_the_rows_carry(rows, together, said):
     text = verdicts.headline(rows, together, False)
     assert text["en"] == said
-
-
-def test_what_is_faster_at_a_price_is_said_after_what_costs_nothing():
-    safe, lossy, joint = row("a", 0.8), row("b", 0.7, 1e-2), row("c", 0.55, 1e-2)
-    with speaking("en"):
-        alone, together = verdicts.at_a_price([safe, lossy], None), verdicts.at_a_price([safe, lossy], joint)
-    assert alone == "30 % less time with b, but results move in the third digit."
-    assert together == "45 % less time with b + a, but results move in the third digit."
-    assert verdicts.at_a_price([lossy], None) == "" and verdicts.at_a_price([safe], None) == ""
 
 
 def test_verdicts():
