@@ -1,46 +1,51 @@
-"""The board: every case of a game with its state, the rank."""
+"""The board: every case of a game with its state, the mean of the first attempts, as one piece of HTML."""
 
 from __future__ import annotations
 
+import html
 import importlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from functools import cached_property
+from statistics import mean
 from types import ModuleType
 
+from course.cards.render import in_language
 from course.core.catalog import BY_ID, LESSONS, lesson_folder
 from course.core.i18n import Text, both, pick, t
+from course.core.markup import inline, plain
 from course.core.units import format_points
-from course.game import score
-from course.game.cases import FILE, Case, cases, origin_said
-from course.game.play import attempts, ended
+from course.game.cases import FILE, Case, cases
+from course.game.play import Score, attempts
 from course.learning.bets import Bet
 from course.learning.entry import Entry
+
+OPEN = both("open", "待接")
+GOOD, BEST = 5.5, 8.0
+"""Points from which a tile is washed, and framed."""
 
 
 @dataclass(frozen=True)
 class Standing:
     """Where a learner stands with one case. words: its state. scores: of every closed attempt, oldest first; the first counts.
-    marks: what a game says of the case on the board, each a sign and words. closed: when each of the scored attempts ended.
     bets: the settled bets of the first attempt.
     """
 
     case: Case
     words: Text
-    scores: tuple[score.Score, ...] = ()
-    marks: tuple[Text, ...] = ()
-    closed: tuple[datetime, ...] = ()
+    scores: tuple[Score, ...] = ()
     bets: tuple[Bet, ...] = ()
 
     @property
-    def first(self) -> score.Score | None:
+    def first(self) -> Score | None:
         return self.scores[0] if self.scores else None
 
     @property
-    def signs(self) -> tuple[Text, ...]:
-        """What its signs stand for: where its outcome comes from, then ``marks``."""
-        return (origin_said(self.case), *self.marks)
+    def said(self) -> str:
+        """Its state; where there was more than one attempt, what the last gave, which is practice."""
+        if len(self.scores) < 2:
+            return pick(self.words)
+        points = format_points(self.scores[-1].points)
+        return pick(self.words) + t(f" · practice: {points}", f" · 练习：{points}")
 
 
 def games() -> list[str]:
@@ -55,11 +60,9 @@ def game(lesson: str) -> ModuleType:
 
 def standing(case: Case, entries: Sequence[Entry]) -> Standing:
     """The standing of one case: its state in the words of its game, what each closed attempt gave, the bets of the first."""
-    its, read = game(case.lesson), game(case.lesson).reader(case)
-    found = attempts(case, entries, read)
-    done = [one for one in found if one.closed]
-    scores, ends = tuple(one.score() for one in done), tuple(ended(one, read) for one in done)
-    return Standing(case, its.words(found), scores, its.marks(case), ends, found[0].bets())
+    its = game(case.lesson)
+    found = attempts(case, entries, its.reader(case))
+    return Standing(case, its.words(found), tuple(one.score() for one in found if one.closed), found[0].bets())
 
 
 def standings(lesson: str, entries: Sequence[Entry]) -> list[Standing]:
@@ -73,69 +76,58 @@ def played(entries: Sequence[Entry]) -> list[Standing]:
     return [standing for lesson in games() if lesson in met for standing in standings(lesson, entries)]
 
 
-@dataclass(frozen=True)
-class Career:
-    """Mean of first attempts; None while nothing was closed. closed, all: cases; the tutorial does not count."""
-
-    mean: float | None
-    closed: int
-    all: int
-    ranks: score.Ranks = score.RANKS
-
-    @property
-    def rank(self) -> tuple[str, Text]:
-        return score.rank(self.mean or 0.0, self.closed, self.ranks)
-
-
-def career(standings: Iterable[Standing], ranks: score.Ranks = score.RANKS) -> Career:
-    """The career of a learner."""
-    played = [one for one in standings if not one.case.tutorial]
-    firsts = [one.first for one in played if one.first]
-    return Career(score.standing(firsts), len(firsts), len(played), ranks)
-
-
-def career_line(found: Career) -> str:
-    """The rank, the mean of first attempts, and how many cases are closed. With marks."""
-    if found.mean is None:
+def mean_line(found: Sequence[Standing]) -> str:
+    """The mean of first attempts, and how many cases are closed; the tutorial does not count. With marks."""
+    counted = [one for one in found if not one.case.tutorial]
+    firsts = [one.first.points for one in counted if one.first]
+    if not firsts:
         return t("No case closed yet: the night is young.", "还一个都没做完：夜还长着呢。")
-    (sign, name), mean = found.rank, format_points(round(found.mean, 1))
-    said = t(
-        f"{mean} of 10 on average, {found.closed} of {found.all} cases closed.",
-        f"平均 {mean} 分（满分 10），做完 {found.closed} 个（共 {found.all} 个）。",
+    points = format_points(round(mean(firsts), 1))
+    return t(
+        f"**{points} of 10** on average, {len(firsts)} of {len(counted)} cases closed.",
+        f"平均 **{points} 分**（满分 10），做完 {len(firsts)} 个（共 {len(counted)} 个）。",
     )
-    return f"{sign} **{pick(name)}** · {said}"
 
 
-OPEN = both("open", "待接")
+# --- the board as HTML ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Board:
+def groups(found: Sequence[Standing]) -> list[tuple[Standing, ...]]:
+    """Every case: twins together and first, else in file order."""
+    by_id, made = {one.case.id: one for one in found}, {}
+    for one in found:
+        if one.case.twin not in made:
+            made[one.case.id] = (one, by_id[one.case.twin]) if one.case.twin else (one,)
+    return sorted(made.values(), key=len, reverse=True)
+
+
+def tile_html(one: Standing) -> str:
+    """One case: its name, its state or the points of the first attempt as a bar, the call that opens it."""
+    points = one.first.points if one.first else None
+    look = "open" if points is None else "best" if points >= BEST else "good" if points >= GOOD else ""
+    bar = "" if points is None else f'<i><u style="width:{round(10 * points)}%"></u></i>'
+    return (
+        f'<p class="tbb-tile tbb-{look}"><b>{one.case.icon} {html.escape(plain(pick(one.case.title)))}</b> '
+        f"<span>{bar}{html.escape(one.said)}</span> <code>{html.escape(one.case.call)}</code></p>"
+    )
+
+
+def board_html(lesson: str, entries: Sequence[Entry]) -> str:
     """The board of one game, as the log has it."""
-
-    lesson: str
-    entries: Sequence[Entry]
-
-    @property
-    def title(self) -> Text:
-        return BY_ID[self.lesson].question
-
-    @cached_property
-    def standings(self) -> list[Standing]:
-        return standings(self.lesson, self.entries)
-
-    @cached_property
-    def career(self) -> Career:
-        return career(self.standings, getattr(game(self.lesson), "RANKS", score.RANKS))
-
-    def of(self, case_id: str) -> Standing:
-        return next(one for one in self.standings if one.case.id == case_id)
-
-    @property
-    def groups(self) -> list[tuple[Standing, ...]]:
-        """Every case: twins together and first, else in file order."""
-        found: dict[str, tuple[Standing, ...]] = {}
-        for one in self.standings:
-            if one.case.twin not in found:
-                found[one.case.id] = (one, self.of(one.case.twin)) if one.case.twin else (one,)
-        return sorted(found.values(), key=len, reverse=True)
+    found = standings(lesson, entries)
+    joined = groups(found)
+    twins = t(
+        "**⇄ Twins:** the same code in another situation. What helps one may hurt the other.",
+        "**⇄ 双胞胎：**同样的代码，换一种场合。帮了这个，可能害了那个。",
+    )
+    tiles = "".join(
+        f'<div class="{"tbb-pair" if len(group) > 1 else "tbb-alone"}">{"<em>⇄</em>".join(map(tile_html, group))}</div>'
+        for group in joined
+    )
+    return in_language(
+        f'<div class="tbq-head"><h3>🗂️ {html.escape(plain(pick(BY_ID[lesson].question)))}</h3></div>'
+        f'<p class="tbb-mean">{inline(mean_line(found))}</p>'
+        + (f'<p class="tbb-small">{inline(twins)}</p>' if len(joined[0]) > 1 else "")
+        + f'<div class="tbb-grid">{tiles}</div>',
+        "tbq tbg tbb",
+    )

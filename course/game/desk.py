@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from course.cards.deck import InDeck, deck_of_cell
@@ -14,6 +14,7 @@ from course.cards.text import text_mode
 from course.cards.widgets import classed, focus, light, second_click, sheet, view_of
 from course.core.i18n import pick, t
 from course.core.markup import inline, plain
+from course.core.text import text_of
 from course.experiment.ending import ending
 from course.game import cases, view
 from course.game.board import game
@@ -25,11 +26,11 @@ _open: dict[str, weakref.WeakSet[CaseDesk]] = {}
 class CaseDesk(InDeck):
     """What ``case("voice")`` gives: a page in a notebook, text elsewhere; and the same moves by typing.
 
-    A game adds its moves as methods and: ``__str__``, all there is to say now. ``_explain``, what is typed out once the cause is
-    found; ``_anew``, what a new attempt begins with. ``_more`` and ``_facts``, HTML and phrases of the ticket. ``_parts``, which
-    makes its widgets; ``_lay``, which puts them beside the ticket (``side``) and below it, as the attempt stands; ``_reset``, which
-    empties them for a new one; ``start``, where the keyboard begins. ``_closing``, the arguments of ``view.closing_html``;
-    ``_folds``, those of ``view.folds_html``. ``_quiet``, HTML below the live region of ``say``.
+    A game adds its moves as methods and, as HTML: ``_more``, its part of the ticket; ``_now``, an open case below the ticket, for text
+    and saved copy; ``_closing``, the arguments of ``view.closing_html``; ``_folds``, those of ``view.folds_html``; ``_quiet``, what
+    stands below the live region of ``say``. ``_facts``: phrases of the ticket, with marks. For its widgets: ``_parts``, which makes
+    them; ``_lay``, which puts them beside the ticket (``side``) and below it, as the attempt stands; ``_reset``, which empties them
+    for a new one; ``start``, where the keyboard begins. ``_goes_on``: says what follows a typed move.
     """
 
     def __init__(self, play: Play, text: bool | None = None, write: Callable[[str], None] = print) -> None:
@@ -40,8 +41,8 @@ class CaseDesk(InDeck):
         self._gave: Any = None
         self._done_at = float("-inf")
         self._ended = False
-        self.boxes: list[Any] = []
-        """The question about the cause once it is asked, the letter once the case is closed."""
+        self.box: Any = None
+        """The question about the cause, once it is asked."""
 
     @property
     def answered(self) -> bool:
@@ -80,31 +81,29 @@ class CaseDesk(InDeck):
     def hint(self) -> None:
         """Open the next hint."""
         if self._moved(self.play.hint):
-            for number, text in enumerate(self.play.opened_hints(), 1):
-                self._write(f"💡 {number}/{len(self.case.hints)} {plain(pick(text))}")
+            self._tell(view.hints_html(self.play))
 
     def cause(self, answer: str = "") -> None:
         """Name the cause, once it is asked."""
         if self._moved(lambda: self.play.cause(answer)):
-            self._write(view.cause_text(self.play))
-            if self.play.attempt.cause_found:
-                self._explain()
-
-    def letter(self, text: str = "", tick: str | Sequence[str] = ()) -> None:
-        """Reply to the colleague; without a text, tick what the last reply does. tick: names of criteria."""
-        written = self.play.written()
-        text, ticked = str(text or (written.text if written else "")), [tick] if isinstance(tick, str) else list(tick)
-        if self._moved(lambda: self.play.letter(text, ticked)):
-            self._write(view.letter_text(self.case, self.play.written()))
+            found = self.play.attempt.cause_found
+            self._tell(f"<p>{view.cause_said(True)}</p>" if found else view.cause_html(self.play))
+            if found:
+                self._goes_on()
 
     def again(self) -> None:
         """Open a new attempt: practice."""
         if self._moved(self.play.again):
-            self._write(self._anew())
+            self._write(str(self))
 
-    def _tell(self, lines: Iterable[str]) -> None:
-        """Say what a typed move brought, in lines with marks."""
-        self._write("\n".join(map(plain, filter(None, lines))))
+    def _goes_on(self) -> None:
+        """Say what follows a typed move: once the case is closed, what came of it."""
+        if self.play.attempt.closed:
+            self._tell(self._closed())
+
+    def _tell(self, html: str) -> None:
+        """Say in words what HTML shows."""
+        self._write(text_of(html))
 
     def _moved(self, move: Callable[[], Any]) -> bool:
         """Make a typed move; the pages of this case follow."""
@@ -117,8 +116,22 @@ class CaseDesk(InDeck):
 
     # --- shown ---
 
-    def __repr__(self) -> str:
-        return str(self)
+    def __str__(self) -> str:
+        return text_of(self.html())
+
+    __repr__ = __str__
+
+    def html(self) -> str:
+        """All there is to say of the case now, for the copy in a saved notebook and, as text, for a terminal."""
+        parts = [f"<div>{view.title_html(self.case)}</div>", self._ticket(), view.hints_html(self.play)]
+        return "".join([*parts, self._closed() if self.play.attempt.closed else self._now()])
+
+    def _ticket(self) -> str:
+        return view.ticket_html(self.case, self._more(), self._facts())
+
+    def _closed(self) -> str:
+        """What came of a closed case, and what can be looked up in it, as it stays in a saved notebook."""
+        return view.closing_html(self.play, *self._closing(True)) + view.folds_html(self.play, *self._folds(True))
 
     def show(self) -> CaseDesk:
         """Display the page and the copy that stays readable in a saved notebook; print the text in text mode."""
@@ -139,7 +152,7 @@ class CaseDesk(InDeck):
 
     def saved_copy(self) -> dict[str, str]:
         """MIME bundle of what stays in a saved notebook."""
-        return {"text/html": saved_copy(self.case.id, view.as_it_is(str(self))), "text/plain": str(self)}
+        return {"text/html": saved_copy(self.case.id, self.html()), "text/plain": str(self)}
 
     def build(self) -> Any:
         """The widget of the case; also remembered, so that typed moves reach it."""
@@ -149,7 +162,7 @@ class CaseDesk(InDeck):
 
         self.title = classed(light(w.HTML), "tbq-q")
         self.draw_head()
-        self.ticket = light(w.HTML, view.ticket_html(self.case, self._more(), self._facts()))
+        self.ticket = light(w.HTML, self._ticket())
         self.steps, self.say = Steps(), light(w.HTML, say_html())
         self.side, self.follow = light(w.VBox, []), light(w.VBox, [])
         self.two = classed(light(w.Box, [self.ticket, self.side]), "tbg-two")
@@ -176,21 +189,19 @@ class CaseDesk(InDeck):
             self._copy.update(self.saved_copy(), raw=True)
 
     def _draw(self) -> None:
-        """What the log says now: the questions that are asked, what is said of a closed case, and the rest by ``_lay``."""
-        from course.game.parts import CauseBox, LetterBox
+        """What the log says now: the question about the cause, what is said of a closed case, and the rest by ``_lay``."""
+        from course.game.parts import CauseBox
 
         play = self.play
         if not play.may_name_cause():
-            self.boxes = []
-        elif not self.boxes:
-            self.boxes = [CauseBox(play, self._go_on)]
-        if play.attempt.closed and self.case.letter and len(self.boxes) == 1:
-            self.boxes.append(LetterBox(play))
-        for one in self.boxes:
-            one.show()
+            self.box = None
+        elif self.box is None:
+            self.box = CauseBox(play, self._go_on)
+        else:
+            self.box.show()
         if play.attempt.closed:
-            self.closing.value = view.closing_html(play, *self._closing())
-            self.folds.value = view.folds_html(play, *self._folds())
+            self.closing.value = view.closing_html(play, *self._closing(False))
+            self.folds.value = view.folds_html(play, *self._folds(False), again=self._ticket())
         self._lay()
 
     # --- pressed ---
@@ -215,11 +226,13 @@ class CaseDesk(InDeck):
         raise NotImplementedError
 
     def _go_on(self) -> None:
-        """Every page follows; where a question is asked now, the keyboard goes on with it."""
-        shown = len(self.boxes)
+        """Every page follows; the keyboard goes on with the question that is asked now, or below the case that is closed now."""
+        asked = self.box
         self._follow()
-        if len(self.boxes) > shown:
-            self.boxes[-1].focus()
+        if self.box is not asked and self.box:
+            self.box.focus()
+        elif self.play.attempt.closed:
+            focus(self.last.children[0])
 
     def _again(self) -> None:
         self.steps.clear()
@@ -236,7 +249,7 @@ class CaseDesk(InDeck):
         return made
 
     def _ran(self, work: Callable[[], Any]) -> bool:
-        """Do what takes seconds and starts the timeline; gives whether it was done. A press that waited meanwhile is half of a
+        """Do what takes seconds and says so in ``steps``; gives whether it was done. A press that waited meanwhile is half of a
         double click.
         """
         if second_click(self._done_at):
@@ -245,9 +258,7 @@ class CaseDesk(InDeck):
             ran = self._tried(work, self._notice)
         if ran:
             self._done_at = time.monotonic()
-            self.steps.done(t("done", "完成"))
-        else:
-            self.steps.clear()
+        self.steps.clear()
         return ran
 
     def _notice(self, words: str) -> None:

@@ -1,11 +1,10 @@
-"""Widgets that games share: a row of choices, the question about the cause, the letter, the steps of a run. Core ipywidgets only.
+"""Widgets that games share: a row of choices, the question about the cause, what is being done. Core ipywidgets only.
 
 Everything is a button, a field or text: reached with Tab, pressed with Enter or Space; what is chosen stands in words too.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -17,8 +16,8 @@ from course.cards.widgets import classed, focus, light, name_of, show
 from course.core.i18n import Text, pick, t
 from course.core.markup import inline, plain
 from course.game.cases import Case
-from course.game.play import CRITERIA, MoveError, Play
-from course.game.view import cause_button, cause_said, letter_ask, letter_help, model_html
+from course.game.play import Play
+from course.game.view import cause_said, whys_html
 from course.questions.items import Item, Option
 
 
@@ -86,36 +85,21 @@ class Picker:
 
 
 class Steps:
-    """A small timeline of what is being done: seconds since the start, words; a bar that fills in the time announced."""
+    """What is being done now, in words, over a bar that fills in the time announced."""
 
     def __init__(self) -> None:
-        self.told, self._lines = light(w.HTML), []
-        self.widget = self.told
+        self.widget, self._bar = light(w.HTML), ""
 
     def start(self, words: str, seconds: float) -> None:
-        self._began, self._seconds, self._lines = time.monotonic(), seconds, []
+        self._bar = f'<div class="tbg-wait" aria-hidden="true"><i style="animation-duration:{seconds:.1f}s"></i></div>'
         self.tell(words)
 
     def tell(self, words: str) -> None:
-        """One more thing is being done now."""
-        self._lines.append((time.monotonic() - self._began, words))
-        self._draw(
-            f'<div class="tbg-wait" aria-hidden="true"><i style="animation-duration:{self._seconds:.1f}s"></i></div>'
-        )
-
-    def done(self, words: str) -> None:
-        """The run is over; the timeline stays, if there is one."""
-        if not self.told.value:
-            return
-        self._lines.append((time.monotonic() - self._began, words))
-        self._draw("")
+        """Another thing is being done now."""
+        self.widget.value = in_language(f"<p>{inline(words)}</p>{self._bar}", "", ' role="status"')
 
     def clear(self) -> None:
-        self.told.value = ""
-
-    def _draw(self, bar: str) -> None:
-        lines = "".join(f"<li><b>{at:.1f} s</b><span>{inline(words)}</span></li>" for at, words in self._lines)
-        self.told.value = in_language(f'<ol class="tbg-steps">{lines}</ol>{bar}', "", ' role="status"')
+        self.widget.value = ""
 
 
 class CauseBox:
@@ -134,7 +118,7 @@ class CauseBox:
         )
         self.choices = Choices(item, lambda: None)
         self.say = light(w.HTML)
-        self.go = button("tbg-cause", cause_button(), self.press, main=True)
+        self.go = button("tbg-cause", t("💡 This is the cause", "💡 原因就是它"), self.press, main=True)
         ask = t("💡 Why did it come out so?", "💡 为什么会这样？")
         head = light(w.HTML, in_language(f"<h4>{ask}</h4><p>{inline(pick(question.stem))}</p>"))
         inside = [head, self.choices.widget, row(self.go), self.say]
@@ -167,106 +151,13 @@ class CauseBox:
             self.choices.lock(True)
         shown = {one.id: (one.id in tried, one.right) for one in question.answers if found or one.id in tried}
         self.choices.reveal(shown, False)
-        whys = [one for one in question.answers if one.id in tried or found]
-        told = "".join(f"<p><b>{one.id}</b> {inline(pick(one.why))}</p>" for one in whys)
-        self._say(cause_said(found), told)
+        self._say(cause_said(found), whys_html(self.play))
         show(self.go, not found)
 
     def _say(self, head: str, told: str = "") -> None:
         self.say.value = in_language(
             f'<p class="tbq-notice"><strong>{head}</strong></p>{told}', "tbq-say", ' role="status"'
         )
-
-
-class LetterBox:
-    """The reply to a sceptical colleague: a field, then a model to compare with and criteria to tick. A reply of before is folded."""
-
-    def __init__(self, play: Play) -> None:
-        self.play = play
-        self.head = light(w.HTML)
-        self.field = light(
-            w.Textarea,
-            description=t("Your reply", "你的回信"),
-            placeholder=t("Dear colleague, ...", "你好，……"),
-            layout={"width": "100%", "height": "auto"},
-            continuous_update=False,
-        )
-        keep = t("✉️ Keep my reply and show the model", "✉️ 保存回信，看范文")
-        self.keep = button("tbg-send", keep, self.press, main=True)
-        self.ticks = {one: choice_button("tbg-value", press=partial(self._tick, one)) for one in CRITERIA}
-        self.ticked: set[str] = set()
-        self._drawn: tuple[str, set[str]] | None = None
-        listed = classed(light(w.Box, list(self.ticks.values())), "tbg-ticks")
-        self.model, self.say, self.asks = light(w.HTML), light(w.HTML), light(w.HTML)
-        self.below = classed(light(w.VBox, [self.asks, listed], layout={"display": "none"}), "tbg-asks")
-        keeping = row(self.keep)
-        keeping.children += (self.say,)
-        self.mine = light(w.VBox, [self.field, keeping])
-        self.replies = classed(light(w.Box, [self.mine]), "tbg-replies")
-        self.fold = row(button("tbg-reply", t("✉️ Your reply and a model", "✉️ 你的回信和范文"), self._unfold))
-        self.parts = (self.head, self.replies, self.below)
-        self.widget = classed(light(w.VBox, [self.head, self.fold] if play.written() else self.parts), "tbg-panel")
-        self._ask(f"<p><small>{letter_help()}</small></p>")
-        self.show()
-
-    def focus(self) -> None:
-        """Send the keyboard here."""
-        focus(self.fold.children[0] if self.fold in self.widget.children else self.field)
-
-    def _unfold(self) -> None:
-        self.widget.children = self.parts
-        self.focus()
-
-    def press(self) -> None:
-        """Keep what is written."""
-        if self._kept(self.ticked):
-            self._say(t("✓ Kept. Compare, and tick what yours does.", "✓ 已保存。对照一下，勾出你做到的。"))
-            self.show()
-
-    def _tick(self, name: str) -> None:
-        if self._kept(self.ticked ^ {name}):
-            self._draw()
-            count = len(self.ticked)
-            self._say(t(f"✓ {count} of {len(CRITERIA)} ticked.", f"✓ 已勾 {count}/{len(CRITERIA)} 条。"))
-
-    def _kept(self, ticked: set[str]) -> bool:
-        """Write the letter down with these ticks; a slip gets its sentence, and nothing is ticked."""
-        try:
-            self.play.letter(self.field.value, sorted(ticked))
-        except MoveError as slip:
-            self._say(str(slip))
-            return False
-        self.ticked = ticked
-        return True
-
-    def _ask(self, help_html: str = "") -> None:
-        self.head.value = in_language(f"<h4>{inline(letter_ask(self.play.case))}</h4>{help_html}")
-
-    def show(self) -> None:
-        """Once a reply is in the log: the model beside it, and the criteria below."""
-        written = self.play.written()
-        if written is None or (written.text, set(written.choice)) == self._drawn:
-            return
-        self._drawn = written.text, set(written.choice)
-        self.field.value, self.ticked = written.text, set(written.choice)
-        self._ask()
-        asks = t("Tick what your reply does:", "你的回信做到了哪几条？")
-        self.asks.value = in_language(f"<p><strong>{asks}</strong></p>")
-        self.model.value = in_language(model_html(self.play.case))
-        self.replies.children = (self.mine, self.model)
-        self.replies.add_class("tbg-kept")
-        self.keep.description = t("✉️ Keep changes", "✉️ 保存改动")
-        show(self.below, True)
-        self._draw()
-
-    def _draw(self) -> None:
-        for name, one in self.ticks.items():
-            on = name in self.ticked
-            one.description = f"{'☑' if on else '☐'} {pick(CRITERIA[name])}"
-            mark(one, "tbg-on", on)
-
-    def _say(self, words: str) -> None:
-        self.say.value = in_language(f'<p class="tbq-notice">{inline(words)}</p>', "tbq-say", ' role="status"')
 
 
 def ticket_of(case: Case) -> str:

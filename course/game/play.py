@@ -1,30 +1,56 @@
-"""The moves that all games share, the same for widgets and text: check the move, write it down, say the next step."""
+"""Attempts and their points, and the moves that all games share: check the move, write it down. The same for widgets and text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from statistics import mean
 
-from course.core.i18n import Text, both, t
+from course.core.i18n import Text, t
 from course.game import moves
 from course.game.cases import Case, CaseError
-from course.game.score import Score
 from course.learning.bets import Bet
 from course.learning.entry import Entry
 from course.learning.log import AnswerLog
 
-CRITERIA: dict[str, Text] = {
-    "figure": both(
-        "names the measured ratio with its interval, and against what (or the rule and where it stands)",
-        "写出实测的比值和区间，以及和什么比（或者写出规则和出处）",
-    ),
-    "need": both("names what must not break, and whether it is kept", "写明什么不能破，守住了没有"),
-    "cause": both("names the cause, not only the switch", "说的是原因，不只是开关的名字"),
-    "regime": both("says where the colleague is right", "说出同事在哪种情况下是对的"),
-    "machine": both("says for which machine and version it holds", "说明在哪台机器、哪个版本上成立"),
-    "test": both("proposes one test that would change your mind", "提出一个能让你改主意的测试"),
-}
-"""What a good reply to a sceptical colleague does; ticked off by its writer."""
+BET_POINTS = {1: (0.5, 0.5), 2: (1.5, 0.0), 3: (2.0, -3.0)}
+"""sure -> points of a bet that came out right, and of one that did not. "Certain" pays above 86 %, "fairly sure" above 33 %."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a score: what for, points, the most there is, and why in one sentence."""
+
+    name: Text
+    points: float
+    most: float
+    why: Text = ""
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of one attempt."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def points(self) -> float:
+        return sum(part.points for part in self.parts)
+
+    @property
+    def most(self) -> float:
+        return sum(part.most for part in self.parts)
+
+
+def bet_points(bets: Iterable[tuple[int, bool | None]]) -> float:
+    """Mean over the bets (confidence, came out so), not below 0; a bet that nothing decided (None) is not counted, none give 0."""
+    points = [BET_POINTS[confidence][0 if right else 1] for confidence, right in bets if right is not None]
+    return max(0.0, mean(points)) if points else 0.0
+
+
+def tries_points(tries: Sequence[bool], most: float = 1.0) -> float:
+    """All of it for a right first try, half for a right second, then nothing."""
+    return most if tries[:1] == [True] else most / 2 if tries[1:2] == [True] else 0.0
 
 
 class MoveError(CaseError):
@@ -80,12 +106,6 @@ Read = Callable[[Sequence[moves.Move]], Attempt]
 def attempts(case: Case, entries: Iterable[Entry], read: Read) -> list[Attempt]:
     """All attempts at a case, oldest first; the last one is being played."""
     return [read(one) for one in moves.attempts(case.id, entries, lambda done: read(done).closed)]
-
-
-def ended(attempt: Attempt, read: Read) -> datetime:
-    """The time of the move that closed an attempt."""
-    done = attempt.done
-    return next(one.when for place, one in enumerate(done, 1) if read(done[:place]).closed)
 
 
 class Play:
@@ -158,27 +178,6 @@ class Play:
         if self.attempt.causes_right[-1:] != [True]:
             self.write("cause", (answer_id,))
         return answer_id == self.case.cause.right.id
-
-    # --- the letter ---
-
-    def letter(self, text: str, ticked: Sequence[str] = ()) -> None:
-        """Keep the reply to the colleague, and the criteria its writer ticks. Raises MoveError for an empty one."""
-        if unknown := [one for one in ticked if one not in CRITERIA]:
-            known = t(", ", "、").join(CRITERIA)
-            raise MoveError(
-                f"There is no criterion {unknown[0]!r}; there are {known}.",
-                f"没有 {unknown[0]!r} 这一条，可选的是 {known}。",
-            )
-        if len(text.split()) < 3 and len(text.strip()) < 12:
-            raise MoveError(
-                "Write a sentence or two first; nobody marks it but you.", "先写上一两句；除了你自己，没有人给它打分。"
-            )
-        self.write("letter", tuple(ticked), text=text)
-
-    def written(self) -> moves.Move | None:
-        """The last letter, of any attempt."""
-        found = [one for attempt in self.attempts for one in attempt.of_kind("letter")]
-        return found[-1] if found else None
 
     # --- a new attempt ---
 

@@ -13,7 +13,6 @@ from course.learning.beliefs import Belief, beliefs
 from course.learning.bets import Bet, placed_bets
 from course.learning.entry import Entry, now
 from course.learning.review import plan
-from course.learning.schedule import Due
 from course.questions.bank import Bank
 
 READY = 0.8
@@ -23,7 +22,7 @@ READY = 0.8
 @dataclass(frozen=True)
 class LessonProgress:
     """The progress in one lesson. total: practice questions; answered, right: how many, by their latest answer; solved:
-    exercises passed; due: concepts, lost bets and lost cases to review now; alive: beliefs still held; recorded: checkpoint questions
+    exercises passed; due: concepts and lost bets to review now; alive: beliefs still held; recorded: checkpoint questions
     answered of checkpoint_total; started: whether the log has anything of it; done: whether the lesson was finished.
     """
 
@@ -58,7 +57,7 @@ class Progress:
 
     @property
     def due(self) -> int:
-        """How many concepts, lost bets and lost cases to review now, over all lessons."""
+        """How many concepts and lost bets to review now, over all lessons."""
         return sum(one.due for one in self.lessons)
 
     @property
@@ -73,10 +72,9 @@ class Progress:
 
 @dataclass(frozen=True)
 class Games:
-    """What games add to the progress. bets: those of first attempts; back: lost cases with their date; told: as in Progress."""
+    """What games add to the progress. bets: those of first attempts; told: as in Progress."""
 
     bets: Sequence[Bet] = ()
-    back: Sequence[Due] = ()
     told: Sequence[str] = ()
 
 
@@ -94,7 +92,6 @@ def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None, ga
             solved[entry.item[:2]].add(entry.item)
     practice, graded, bets = bank.items(), bank.items(checkpoint=True), placed_bets(entries, bank)
     waiting = Counter(bank[item].lesson for item in plan(entries, bank, moment).items)
-    waiting += Counter(one.lesson for one in games.back if one.due <= moment)
     held = beliefs(entries, bank, bets)
     lessons = []
     for lesson in bank.lessons():

@@ -117,10 +117,9 @@ def greeting(found: Plan, now: datetime) -> list[str]:
 
 
 def next_words(found: Plan, now: datetime) -> str:
-    """A sentence: when the next concept or lost case will be due."""
+    """A sentence: when the next concept will be due."""
     first = min(found.table, key=lambda one: one.due)
     day = day_words(max(now.date(), first.due.astimezone(now.tzinfo).date()), now.date())
     later = day == t("today", "今天")
     when = t("later today", "今天晚些时候") if later else t(f"on {day}" if day != "tomorrow" else day, day)
-    what = t("case", "道题") if first.case else t("idea", "个知识点")
-    return t(f"The next {what} comes back {when}. Coming later is fine too.", f"下一{what}{when}回来，晚几天也没关系。")
+    return t(f"The next idea comes back {when}. Coming later is fine too.", f"下一个知识点{when}回来，晚几天也没关系。")

@@ -25,15 +25,12 @@ RATED = ("correct", "partly", "incorrect")
 
 @dataclass(frozen=True)
 class Due:
-    """A concept with the date when it is due. item: its question that was answered longest ago, in lessons started so far.
-    case: it is a lost case of a game.
-    """
+    """A concept with the date when it is due. item: its question that was answered longest ago, in lessons started so far."""
 
     concept: str
     item: str
     lesson: str
     due: datetime
-    case: bool = False
 
 
 def rating(verdict: str, confidence: int | None) -> int:

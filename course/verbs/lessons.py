@@ -15,8 +15,7 @@ from course.core.suggest import did_you_mean
 from course.core.usual_language import remember
 from course.core.version import OLDEST_TORCH
 from course.exercises.exercise import all_exercises
-from course.game.board import Board, games, played
-from course.game.closed_view import closed_lines
+from course.game.board import games, mean_line, played, standings
 from course.verbs import colab_notice, state
 from course.verbs.say import in_words, put, say
 
@@ -204,7 +203,9 @@ def _cases() -> list[str]:
     """The closed cases of a lesson that is a game; nothing in other lessons."""
     if state.now.lesson not in games():
         return []
-    return closed_lines(Board(state.now.lesson, state.now.log.entries()), datetime.now().astimezone())
+    found = standings(state.now.lesson, state.now.log.entries())
+    closed = [f"• {one.case.icon} {pick(one.case.title)}{t(': ', '：')}{one.said}" for one in found if one.first]
+    return [f"🗂️ `board()`{t(': ', '：')}{mean_line(found)}", *closed]
 
 
 def _schedule() -> str:

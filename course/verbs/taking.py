@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 from course.core.i18n import LANGUAGES, language, pick, speaking, t
@@ -58,7 +57,7 @@ def poster(path: str | Path | None = None) -> None:
 
 @in_words
 def take_home(path: str | Path = FILE) -> None:
-    """Write map, sheets, interview, cards, cases, bets and passport into one HTML file: both languages, offline, to keep or print."""
+    """Write map, sheets, interview, cards, bets and passport into one HTML file: both languages, offline, to keep or print."""
     parts = {}
     for code in LANGUAGES:
         with speaking(code):
@@ -91,17 +90,8 @@ def _parts() -> Iterator[Part]:
     yield Part("sheets", t("📄 Cheat sheets", "📄 速查表"), sheets_html(sheet_of(group) for group in GROUPS))
     yield Part("interview", t("🎤 Interview", "🎤 面试题"), _interview())
     yield Part("cards", t("🎴 Knowledge cards", "🎴 知识卡"), cards_html(knowledge.read().values()))
-    yield Part("cases", t("🗂️ Cases", "🗂️ 游戏题"), _cases(), flows=True)
     yield Part("bets", t("🎲 Bets", "🎲 赌注"), bets_html(), flows=True)
     yield Part("passport", t("🛂 Passport", "🛂 护照"), passport_words(), flows=True)
-
-
-def _cases() -> str:
-    """What each closed case of the games gave, and what it teaches."""
-    from course.game.board import Board, games
-    from course.game.closed_view import closed_html
-
-    return closed_html((Board(one, state.now.log.entries()) for one in games()), datetime.now().astimezone())
 
 
 def _interview() -> str:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from course.game import cases, moves
 from course.game.cases import Case
 from course.learning.log import AnswerLog
-from course.lessons.l10_tuning_master import tuning_attempt, tuning_plan
-from course.lessons.l10_tuning_master.tuning_player import Tuning
-from course.lessons.l11_bug_hunt.bug import Bug, bug
+from course.lessons.l10_tuning_master import panel, tuning
+from course.lessons.l10_tuning_master.tuning import Tuning
+from course.lessons.l11_bug_hunt.hunt import Bug, bug
 from tests.browser.conftest import Notebook, comes_to
 
 PATIENCE_S = 120
@@ -123,10 +123,10 @@ class DeskOnPage(CaseOnPage):
 
     def __init__(self, book: Notebook, case_id: str, keys: bool = False) -> None:
         super().__init__(book, case_id, keys)
-        self.plan = tuning_plan.plan_of(self.case)
+        self.plan = panel.plan_of(self.case)
 
     @property
-    def attempt(self) -> tuning_attempt.Attempt:
+    def attempt(self) -> tuning.Attempt:
         return Tuning(self.case, answer_log(self.book)).attempt
 
     def choose(self, row, value: int) -> None:
@@ -144,7 +144,7 @@ class DeskOnPage(CaseOnPage):
             if one.id in config:
                 self.choose(rows.nth(row), list(one.values).index(config[one.id]))
         yours, attempt = self.box.locator(".tbg-panel .tbg-yours"), self.attempt
-        if attempt.runs and tuning_attempt.known(self.plan, attempt.runs, {**self.plan.today, **config}):
+        if attempt.runs and tuning.known(self.plan, attempt.runs, {**self.plan.today, **config}):
             comes_to(self.page, yours.count, 0)
             return
         comes_to(self.page, yours.count, 2)
@@ -161,27 +161,13 @@ class DeskOnPage(CaseOnPage):
         self.measures("run", "tbg-run")
 
     def hand_in(self, config: Mapping[str, str], bet: str, sure: int) -> None:
-        """Hand it in. Where this machine is too busy to tell, the hand-in waits, and the recording decides."""
+        """Hand it in. Where this machine is too busy to tell, the recording decides."""
         self.set(config, bet, sure)
-        self.measures("hand-in", "tbg-hand")
-        if self.attempt.waits:
-            self.set(config, bet, sure)
+        self.press(self.button("tbg-hand"))
+        self.book.rested()
+        if not self.made("hand-in"):
             self.measures("hand-in", "tbg-tape")
         self.box.locator(".tbq-verdict").wait_for()
-
-    def reply(self, text: str) -> None:
-        """Write to the colleague, and tick what the first criterion says."""
-        field = self.box.locator(".widget-textarea textarea")
-        field.wait_for()
-        if self.keys:
-            has_the_keyboard(self.book, "widget-textarea")
-            self.page.keyboard.insert_text(text)
-        else:
-            field.fill(text)
-        self.makes("letter", lambda: self.press(self.button("tbg-send")))
-        tick = self.box.locator(".tbg-ticks button.tbg-value").first
-        self.makes("letter", lambda: self.press(tick))
-        tick.and_(self.page.locator(".tbg-on")).wait_for()
 
 
 class HuntOnPage(CaseOnPage):

@@ -91,7 +91,7 @@ def rows(
 
     Keys: config, words, ratio, low, high, verdict, median_ms, and a fact_... for each limit.
     """
-    from course.lessons.l10_tuning_master.tuning_plan import in_words, key
+    from course.lessons.l10_tuning_master.panel import in_words, key
     from course.timing import compare
 
     today = dict(plan.today)
@@ -131,7 +131,7 @@ AGAIN = "today again"
 
 def _ratio(pair: Any) -> dict[str, Any]:
     """Time over today's with its interval and verdict; of the baseline itself (None) 1. A few rounds carry no interval."""
-    from course.lessons.l10_tuning_master.tuning_outcome import FEW
+    from course.lessons.l10_tuning_master.panel import FEW
     from course.timing.results import ENOUGH
 
     if pair is None:

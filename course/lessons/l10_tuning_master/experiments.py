@@ -15,7 +15,7 @@ from course.core.markup import plain
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.game import cases
-from course.lessons.l10_tuning_master import bench, game, tuning_outcome, tuning_plan
+from course.lessons.l10_tuning_master import bench, game, panel
 from course.lessons.l10_tuning_master.workloads import WORKLOADS
 
 LESSON = "10_tuning_master"
@@ -37,21 +37,21 @@ def read_case(name: str) -> Callable[[list[dict]], Reading]:
     """The reading of a case: the best settings that keep every requirement. Drawn: all, the fastest at the top."""
 
     def read(rows: list[dict]) -> Reading:
-        found = {row["config"]: tuning_outcome.outcome_of(row) for row in rows}
-        plan = tuning_plan.as_played(tuning_plan.plan_of(cases.find(name)), found)
-        table = tuning_outcome.Table(plan, found)
+        found = {row["config"]: panel.outcome_of(row) for row in rows}
+        plan = panel.as_played(panel.plan_of(cases.find(name)), found)
+        table = panel.Table(plan, found)
         drawn = [_drawn(table, config) for config in sorted(found, key=lambda one: found[one]["ratio"])]
         outcome, best = _outcome(table) if table.today in found else (None, None)
         if best is None:
             return Reading(outcome, drawn=drawn)
-        changes = _in_both(lambda: _changes(plan, tuning_plan.config_in(best)))
+        changes = _in_both(lambda: _changes(plan, panel.config_in(best)))
         named = _fits(changes, alone=outcome == "unclear")
         return Reading(outcome, {"changes": changes if named else "best", "ratio": found[best]["ratio"]}, drawn)
 
     return read
 
 
-def _outcome(table: tuning_outcome.Table) -> tuple[str | None, str | None]:
+def _outcome(table: panel.Table) -> tuple[str | None, str | None]:
     """What came out, and the settings that it is about, where they are not today's."""
     best, outcomes = table.best_set(), table.outcomes
     if not best:
@@ -66,20 +66,20 @@ def _outcome(table: tuning_outcome.Table) -> tuple[str | None, str | None]:
     return "faster breaks" if breaks else "nothing", None
 
 
-def _drawn(table: tuning_outcome.Table, config: str) -> dict[str, Any]:
+def _drawn(table: panel.Table, config: str) -> dict[str, Any]:
     """A row of the picture: the settings in words, their time, and whether they are today's or break a requirement."""
     one = table.outcomes[config]
     broken = table.today in table.outcomes and table.came_out(config) == "breaks"
     row = {
         "config": config,
-        "words": _in_both(lambda: plain(tuning_plan.in_words(table.plan, tuning_plan.config_in(config)))),
+        "words": _in_both(lambda: plain(panel.in_words(table.plan, panel.config_in(config)))),
         "remark": ", ".join(filter(None, ["today" * (config == table.today), "broken" * broken])),
         **{key: one[key] for key in ("ratio", "low", "high")},
     }
-    return row | dict.fromkeys(("low", "high")) if one["verdict"] == tuning_outcome.FEW else row
+    return row | dict.fromkeys(("low", "high")) if one["verdict"] == panel.FEW else row
 
 
-def _changes(plan: tuning_plan.Plan, config: dict[str, str]) -> str:
+def _changes(plan: panel.Plan, config: dict[str, str]) -> str:
     """What differs from today: each control with its value, or the value alone where it says enough."""
     told = []
     for control in plan.controls:

@@ -10,19 +10,15 @@ from course.core import load
 from course.core.i18n import Text, both, pick, t
 from course.core.markup import plain
 from course.core.units import format_points
-from course.figures.words import ratio_words, time_change
+from course.figures.words import time_change
 from course.game.board import OPEN
 from course.game.cases import Case
 from course.game.play import Read
-from course.game.sharing import Bar, Shared
 from course.learning.log import AnswerLog
-from course.learning.marking import CONFIDENCE
-from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
-from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
-from course.lessons.l10_tuning_master.tuning_desk import Desk
-from course.lessons.l10_tuning_master.tuning_plan import Config, Plan
-from course.lessons.l10_tuning_master.tuning_player import Measured, Tell, Tuning
-from course.lessons.l10_tuning_master.tuning_view import origin_words, run_name
+from course.lessons.l10_tuning_master import panel
+from course.lessons.l10_tuning_master.desk import Desk
+from course.lessons.l10_tuning_master.panel import Config, Plan
+from course.lessons.l10_tuning_master.tuning import Attempt, Measured, Tell, Tuning
 
 if TYPE_CHECKING:
     from course.core.records import Record
@@ -35,13 +31,8 @@ def player(case: Case, log: AnswerLog) -> Desk:
 
 def reader(case: Case) -> Read:
     """How the moves of an attempt are read."""
-    plan = tuning_plan.plan_of(case)
+    plan = panel.plan_of(case)
     return lambda done: Attempt(case, done, plan)
-
-
-def marks(case: Case) -> tuple[Text, ...]:
-    """What the board says of a case beside where its outcome comes from: nothing."""
-    return ()
 
 
 def words(found: Sequence[Attempt]) -> Text:
@@ -49,24 +40,14 @@ def words(found: Sequence[Attempt]) -> Text:
     case, last = found[0].case, found[-1]
     if last.handed and not last.closed:
         return both("handed in; the cause is open", "方案已交，原因待答")
-    if last.waits:
-        return both("handed in; waits for a measurement that decides", "方案已交，等一次分得出高下的测量")
     if found[0].closed:
         points = format_points(found[0].score().points)
         apart = both(" (a warm-up, not counted)", "（热身，不计入总分）") if case.tutorial else both("", "")
         return both(f"closed: {points} of 10{apart['en']}", f"已完成：{points} / 10{apart['zh']}")
     if last.runs:
-        runs = tuning_plan.plan_of(case).runs
+        runs = panel.plan_of(case).runs
         return both(f"{last.spent} of {runs} runs used", f"已用 {last.spent}/{runs} 次测量")
     return OPEN
-
-
-def shared(attempt: Attempt) -> Shared:
-    """A closed attempt, to be sent to a friend: a bar for each run and for the hand-in, no setting named."""
-    bars = [shared_bar(attempt.plan, bet, run_name(number)) for number, bet in enumerate(attempt.runs, 1)]
-    bars.append(shared_bar(attempt.plan, attempt.handed, t("handed in", "交的方案")))
-    where = origin_words(attempt.handed.evidence)
-    return Shared(attempt.case, hook(attempt), attempt.score(), bars, where)
 
 
 def hook(attempt: Attempt) -> str:
@@ -83,22 +64,9 @@ def hook(attempt: Attempt) -> str:
     )
 
 
-def shared_bar(plan: Plan, bet: Bet, name: str) -> Bar:
-    """A run without its setting."""
-    bets = plan.bets()
-    if bet.came is None:
-        said = t("too noisy to tell", "太吵，看不出")
-    elif plan.rules or bet.came == "breaks":
-        said = pick(bets[bet.came])
-    else:
-        said = ratio_words(bet.outcome["ratio"])
-    length, sure = bet.outcome["share" if plan.rules else "ratio"], CONFIDENCE.get(bet.confidence, "")
-    return Bar(name, length, said, pick(bets.get(bet.bet, "")), pick(sure), bet.came == "breaks")
-
-
 def plan_here(case: Case) -> Plan:
     """The panel as this machine can offer it: no threads on a single core, no int8 without an engine for it."""
-    plan = tuning_plan.plan_of(case)
+    plan = panel.plan_of(case)
     if case.evidence == "rule":
         return plan
     from course.lessons.l10_tuning_master import bench, workloads
@@ -161,5 +129,5 @@ def recorded(case: Case) -> Measured:
 
 def _measured(record: Record) -> Measured:
     """The outcomes of a record."""
-    outcomes = {row["config"]: tuning_outcome.outcome_of(row) for row in record.rows}
+    outcomes = {row["config"]: panel.outcome_of(row) for row in record.rows}
     return Measured(outcomes, "live" if record.live else "recording", record.label())

@@ -6,16 +6,15 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from course.cards.render import in_language, say_html
+from course.cards.render import in_language, notice_html, say_html
 from course.cards.widgets import classed, focus, light, name_of, show
 from course.core.i18n import pick, t
-from course.core.markup import code_block, inline
+from course.core.markup import code_block
 from course.game import view
 from course.game.desk import CaseDesk
 from course.game.play import MoveError
 from course.lessons.l11_bug_hunt import hunt_view as told
-from course.lessons.l11_bug_hunt.bug import GRADES, NOTHING_WRONG
-from course.lessons.l11_bug_hunt.hunt import Hunt, measured
+from course.lessons.l11_bug_hunt.hunt import GRADES, NOTHING_WRONG, Hunt, measured
 
 NEEDS_S = 4.0
 """About how long a new process with torch takes; the bar is drawn for that."""
@@ -37,42 +36,38 @@ class Desk(CaseDesk):
         """Run the script as it came, here and now, and say what its symptom is on this machine."""
         self._write(t("  ... running it in a new process", "  ... 在新进程里运行"))
         if self._tried(lambda: measured(self.play.bug), self._write):
-            self._tell([pick(self._gave)])
+            self._tell(view.lines_html([pick(self._gave)]))
 
     def line(self, number: int | str = "") -> None:
         """Point at the line that makes the symptom; 0: nothing is wrong."""
         if self._moved(lambda: self.play.line(_number(number))):
-            self._tell([told.line_said(self.play)])
+            self._tell(view.lines_html([told.line_said(self.play)]))
             if self.play.step != "line":
-                self._write(told.step_text(self.play))
+                self._goes_on()
 
     def repair(self, script: str | Mapping[int, str] = "") -> None:
         """Run the repaired script, given whole or as {line: new text}, and measure the symptom again."""
         if self._moved(lambda: self.play.repair(self._whole(script))):
-            self._tell(told.trial_lines(self._gave))
-            self._after()
+            self._tell(told.verdict_html(self.play))
+            if self.play.step == "closed":
+                self._goes_on()
 
     def prove(self) -> None:
         """Where nothing is wrong: run the script as it is, and as the complaint wants it."""
         if self._moved(self.play.prove):
-            self._tell(told.proof_words(self.play.bug, self._gave))
-            self._after()
+            self._tell(view.lines_html(told.proof_lines(self.play.bug, self._gave)))
+            if self.play.step == "closed":
+                self._goes_on()
 
     def give_up(self) -> None:
         """Close the case and see how it goes."""
         if self._moved(self.play.give_up):
-            self._write(told.script_text(self.play.bug, told.shown_states(self.play)))
-            self._after()
+            self._goes_on()
 
-    def _explain(self) -> None:
-        self._write(told.step_text(self.play))
-
-    def _anew(self) -> str:
-        return str(self)
-
-    def _after(self) -> None:
-        if self.play.step == "closed":
-            self._write(told.closing_text(self.play))
+    def _goes_on(self) -> None:
+        super()._goes_on()
+        if self.play.step != "closed":
+            self._tell(told.step_html(self.play))
 
     def _whole(self, script: str | Mapping[int, str]) -> str:
         """A whole script from single lines. Raises MoveError, in words, for a line that does not exist."""
@@ -88,11 +83,11 @@ class Desk(CaseDesk):
 
     # --- shown ---
 
-    def __str__(self) -> str:
-        return told.whole_text(self.play)
+    def _now(self) -> str:
+        return told.now_html(self.play)
 
     def _more(self) -> str:
-        return told.ticket_more(self.play.bug)
+        return told.log_html(self.play.bug)
 
     def _facts(self) -> list[str]:
         return [pick(GRADES[self.play.bug.grade])]
@@ -134,7 +129,7 @@ class Desk(CaseDesk):
         self.point = button("tbh-point", t("🎯 It is this line", "🎯 就是这一行"), self._point, main=True)
         self.look = button("tbh-measure", t("🔬 Measure the symptom", "🔬 测一测症状"), self._measure)
         self.ask = button("tbg-hint", hint, lambda: self._made(self.play.hint))
-        self.stop = button("tbh-give-up", stop, self._give_up)
+        self.stop = button("tbh-give-up", stop, lambda: self._made(self.play.give_up))
         self.buttons = row(self.point, self.look, self.ask, self.stop)
         return self.buttons
 
@@ -197,25 +192,15 @@ class Desk(CaseDesk):
 
     def _repair(self) -> None:
         if self._busy(lambda: self.play.repair(self.field.value)):
-            self._shown()
+            self._go_on()
 
     def _prove(self) -> None:
         if not self._busy(self.play.prove):
             return
         if self._gave.objection:
-            self._notice(told.proof_words(self.play.bug, self._gave)[0])
+            self._notice(told.proof_lines(self.play.bug, self._gave)[0])
         else:
-            self._shown()
-
-    def _shown(self) -> None:
-        """Every page follows; once the case is closed, the keyboard goes on below it."""
-        self._follow()
-        if self.play.step == "closed":
-            focus(self.last.children[0])
-
-    def _give_up(self) -> None:
-        if self._made(self.play.give_up):
-            focus(self.restart)
+            self._go_on()
 
     def _go_on(self) -> None:
         """Where the cause was just found, the keyboard goes on with the repair."""
@@ -242,7 +227,7 @@ class Desk(CaseDesk):
 
     def _lay(self) -> None:
         step = self.play.step
-        self._draw_lines(step, told.shown_states(self.play))
+        self._draw_lines(step, told.line_states(self.play))
         show(self.point, step == "line")
         show(self.look, step in ("line", "cause"))
         self.buttons.children = () if step == "closed" else (self.point, self.look, self.ask, self.stop)
@@ -250,7 +235,7 @@ class Desk(CaseDesk):
         said = (self.say,) if step == "closed" else (self.steps.widget, self.say)
         self.side.children = self.script if step == "repair" else (*self.script, *said)
         self.two.children = (self.closing if step == "closed" else self.ticket, self.side)
-        asked = tuple(one.widget for one in self.boxes)
+        asked = (self.box.widget,) if self.box else ()
         if step == "closed":
             self.below.children = (self.last, self.folds)
         elif step == "repair":  # what comes of a repair stands below it
@@ -283,32 +268,26 @@ class Desk(CaseDesk):
 
     def _live(self, step: str) -> str:
         """What is read out: the newest of repair, proof, line."""
-        trial = told.trial_of(self.play)
-        if trial is not None:
-            tone = "good" if trial.accepted else "part" if trial.state == "left" else "bad"
-            return f'<div class="tbq-verdict {tone}">{view.lines_html(told.trial_lines(trial))}</div>'
-        if proof := told.proof_lines(self.play):
-            return f'<div class="tbq-verdict good">{view.lines_html(proof)}</div>'
-        if step in ("line", "cause") and (said := told.line_said(self.play)):
-            return f'<p class="tbq-notice">{inline(said)}</p>'
-        return ""
+        said = told.line_said(self.play) if step in ("line", "cause") else ""
+        return told.verdict_html(self.play) or (notice_html(said) if said else "")
 
     def _quiet(self) -> str:
         """What stands below the live region: the symptom as measured, the hints."""
-        return view.lines_html(
-            [*filter(None, [self._seen]), *(f"💡 {pick(text)}" for text in self.play.opened_hints())]
-        )
+        return view.lines_html(filter(None, [self._seen])) + view.hints_html(self.play)
 
-    def _closing(self) -> tuple[str, str, str]:
-        done = told.trial_of(self.play) or told.proof_lines(self.play)
+    def _closing(self, saved: bool) -> tuple[str, str, str]:
+        done = told.verdict_html(self.play)
         head = t("Case closed: found, and shown.", "结案：找到了，也证明了。") if done else t("Case closed.", "结案。")
-        return head, "", view.lines_html(told.score_lines(self.play))
+        return head, done if saved else "", view.lines_html([told.hints_used(self.play)])
 
-    def _folds(self) -> list[tuple[str, str]]:
-        mine, right = self.play.last_repair(), told.solution_html(self.play.bug)
-        head = t("Your repair", "你的修法")
-        more = [(head, code_block(mine.text, head))] if mine else []
-        return [*more, *([(told.right_head(), right)] if right else [])]
+    def _folds(self, saved: bool) -> list[tuple[str, str]]:
+        one, mine = self.play.bug, self.play.last_repair()
+        scripts = {
+            t("Your repair", "你的修法"): mine.text if mine else "",
+            told.right_head(): "" if one.innocent else one.repair,
+        }
+        marked = [(t("The script", "脚本"), told.script_html(self.play))] if saved else []
+        return [*((head, code_block(text, head)) for head, text in scripts.items() if text), *marked]
 
 
 def _number(typed: Any) -> Any:

@@ -7,25 +7,14 @@ from typing import TYPE_CHECKING
 
 from course.core.i18n import Text, both, pick, t
 from course.core.markup import plain
-from course.core.units import format_points
-from course.game import score
 from course.game.board import OPEN
 from course.game.cases import Case
 from course.game.play import Read
-from course.game.sharing import Bar, Shared
 from course.learning.log import AnswerLog
-from course.lessons.l11_bug_hunt.bug import GRADES, bug
-from course.lessons.l11_bug_hunt.hunt import Hunt, Trail
+from course.lessons.l11_bug_hunt.hunt import Hunt, Trail, bug
 
 if TYPE_CHECKING:
     from course.lessons.l11_bug_hunt.desk import Desk
-
-RANKS: score.Ranks = (
-    (0.0, 0, "🍀", both("Changes three lines and hopes", "改三行，然后祈祷")),
-    (3.0, 1, "🖨️", both("Prints everywhere", "到处打印")),
-    (5.5, 3, "🔎", both("Asks the right witness", "会找证人")),
-    (8.0, 5, "🕵️", both("One guess, one test", "一猜一测，当场破案")),
-)
 
 
 def player(case: Case, log: AnswerLog) -> Desk:
@@ -39,22 +28,6 @@ def reader(case: Case) -> Read:
     """How the moves of an attempt are read."""
     one = bug(case)
     return lambda done: Trail(one, done)
-
-
-def marks(case: Case) -> tuple[Text, ...]:
-    """What the board says of a case."""
-    return (GRADES[bug(case).grade],)
-
-
-def shared(trail: Trail) -> Shared:
-    """A closed attempt, to be sent to a friend: a bar for each part of the points."""
-    points = trail.score()
-    bars = [
-        Bar(pick(part.name), part.points / part.most, f"{format_points(part.points)} / {part.most:g}")
-        for part in points.parts
-    ]
-    hints = t(f"hints used: {trail.hints} of 3", f"用了 {trail.hints} 条提示（共 3 条）")
-    return Shared(trail.case, hook(trail), points, bars, hints)
 
 
 def hook(trail: Trail) -> str:

@@ -1,25 +1,106 @@
-"""The hunt itself, without widgets: run a script in a new process, judge a repair on evidence, keep the moves, count points."""
+"""The hunt, without widgets: a bug as data, its script run in a new process, a repair judged on evidence, the moves and their points.
+
+Importing this loads no torch.
+"""
 
 from __future__ import annotations
 
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from course.core.i18n import Text, both
+from course.core.i18n import Text, both, pick
 from course.experiment.new_process import ProbeError, call_in_new_process
-from course.game import moves, score
+from course.game import moves, play
 from course.game.cases import Case
-from course.game.play import Attempt, MoveError, Play
+from course.game.play import MoveError, Part
 from course.learning.log import AnswerLog
-from course.lessons.l11_bug_hunt.bug import NOTHING_WRONG, Bug, bug, commented
-from course.lessons.l11_bug_hunt.scenes import scenes
+from course.lessons.l11_bug_hunt.scenes import SCENES
 
 PATIENCE_S = 60.0
 LINE, CAUSE, REPAIR = 3.0, 3.0, 4.0
 STEPS = ("line", "cause", "repair", "closed")
+GRADES: dict[int, Text] = {
+    1: both("🟢 easy", "🟢 容易"),
+    2: both("🟡 needs a second look", "🟡 要多看一眼"),
+    3: both("🔴 hard", "🔴 难"),
+}
+NOTHING_WRONG = 0
+"""The "line" of a script in which nothing is wrong."""
+
+
+@dataclass(frozen=True)
+class Bug:
+    """grade: 1 easy to 3 hard. script: its text. lines: the numbers of the lines that make the symptom, from 1; none where
+    nothing is wrong. log: what it printed when the symptom was noticed.
+    repair: one script that is right. accused: for an innocent script, the script as the complaint wants it; wish: that, in words.
+    keeps: switches that a repair may leave changed. fresh: torch may not be loaded before the script runs. variables: the
+    environment of its process.
+    """
+
+    case: Case
+    grade: int
+    script: str
+    lines: tuple[int, ...]
+    log: str
+    repair: str
+    accused: str = ""
+    wish: Text = ""
+    keeps: tuple[str, ...] = ()
+    fresh: bool = False
+    variables: Mapping[str, str | None] = field(default_factory=dict)
+
+    @property
+    def innocent(self) -> bool:
+        """Whether nothing is wrong with the script."""
+        return not self.lines
+
+    def numbered(self) -> list[tuple[int, str]]:
+        """(number, text) of every line."""
+        return list(enumerate(self.script.split("\n"), 1))
+
+
+def bug(case: Case) -> Bug:
+    """The bug of a case. Raises TypeError, KeyError or ValueError where its data do not fit together."""
+    play = dict(case.play)
+    script, marked = play.pop("script").rstrip("\n"), [*play.pop("lines"), *play.pop("also", ())]
+    accused = play.pop("accused", ())
+    return Bug(
+        case,
+        script=script,
+        lines=lines_with(script, marked),
+        log=play.pop("log", "").strip("\n"),
+        repair=changed(script, play.pop("repair", ())),
+        accused=changed(script, accused) if accused else "",
+        keeps=tuple(play.pop("keeps", ())),
+        **play,
+    )
+
+
+def commented(one: Bug) -> Bug:
+    """The same bug, the comments of its scripts in the language in use."""
+    scripts = {name: pick(one.case.commented(getattr(one, name))) for name in ("script", "repair", "accused")}
+    return replace(one, **scripts)
+
+
+def lines_with(script: str, parts: Sequence[str]) -> tuple[int, ...]:
+    """The numbers of the lines that hold one of the parts. Raises ValueError where a part is nowhere."""
+    lines = script.split("\n")
+    for part in parts:
+        if not any(part in line for line in lines):
+            raise ValueError(f"no line of the script holds {part!r}")
+    return tuple(number for number, line in enumerate(lines, 1) if any(part in line for part in parts))
+
+
+def changed(script: str, changes: Sequence[Sequence[str]]) -> str:
+    """The script with each (old, new) replaced, in order. Raises ValueError where an old text is nowhere."""
+    for old, new in changes:
+        if old not in script:
+            raise ValueError(f"the script holds no {old!r}")
+        script = script.replace(old, new)
+    return script
 
 
 @dataclass(frozen=True)
@@ -61,7 +142,7 @@ def measured(one: Bug) -> Text:
 
 def telling(one: Bug, facts: Mapping[str, Any]) -> Text:
     """What a run showed, in one sentence."""
-    return failure(facts) or scenes()[one.case.id].told(dict(facts))
+    return failure(facts) or SCENES[one.case.id].told(dict(facts))
 
 
 def failure(facts: Mapping[str, Any]) -> Text | None:
@@ -98,7 +179,7 @@ def judge(one: Bug, facts: Mapping[str, Any]) -> Trial:
     if why := failure(facts):
         return Trial("failed", (why,))
     told = telling(one, facts)
-    if objection := scenes()[one.case.id].objection(dict(facts)):
+    if objection := SCENES[one.case.id].objection(dict(facts)):
         return Trial("stays", (objection, told))
     if left := {name: pair for name, pair in facts["left"].items() if name not in one.keeps}:
         name, (before, after) = next(iter(left.items()))
@@ -132,14 +213,14 @@ class Proof:
 def proof_of(one: Bug, as_is: Mapping[str, Any], as_wished: Mapping[str, Any]) -> Proof:
     """What the facts of both runs say about the innocence of a script."""
     said = telling(one, as_is), telling(one, as_wished)
-    objection = failure(as_is) or scenes()[one.case.id].innocence(dict(as_is), dict(as_wished))
+    objection = failure(as_is) or SCENES[one.case.id].innocence(dict(as_is), dict(as_wished))
     return Proof(as_is, as_wished, said, objection)
 
 
 # --- the moves ----------------------------------------------------------------------------------------------------
 
 
-class Trail(Attempt):
+class Trail(play.Attempt):
     """One attempt at a bug. pointed: the numbers of lines; repairs, proofs: the moves. Hints cost nothing and are counted."""
 
     def __init__(self, one: Bug, done: Iterable[moves.Move]) -> None:
@@ -173,28 +254,28 @@ class Trail(Attempt):
     def closed(self) -> bool:
         return self.step == "closed"
 
-    def score(self) -> score.Score:
+    def score(self) -> play.Score:
         """The points: line 3 (a wrong line costs one), cause 3 (the second try half), repair or proof 4. What is done after giving up
         counts no more.
         """
         kept = Trail(self.bug, itertools.takewhile(lambda move: move.kind != "give-up", self.done))
         hits, right = kept.hits, kept.causes_right
         wrong = hits.index(True) if True in hits else len(hits)
-        return score.Score(
+        return play.Score(
             (
-                score.Part(
+                Part(
                     both("the line", "找到行"),
                     max(0.0, LINE - wrong) if True in hits else 0.0,
                     LINE,
                     both(f"wrong before it: {wrong}", f"之前指错 {wrong} 次"),
                 ),
-                score.Part(
+                Part(
                     both("the cause", "说对原因"),
-                    score.tries_points(right, CAUSE),
+                    play.tries_points(right, CAUSE),
                     CAUSE,
                     both(f"tries: {len(right)}", f"试了 {len(right)} 次"),
                 ),
-                score.Part(
+                Part(
                     both("the proof", "证明") if self.bug.innocent else both("the repair", "修好"),
                     REPAIR * kept.mended,
                     REPAIR,
@@ -209,7 +290,7 @@ def found(one: Bug, number: int) -> bool:
     return number in one.lines or (one.innocent and number == NOTHING_WRONG)
 
 
-class Hunt(Play):
+class Hunt(play.Play):
     """One case and what the learner did on it. Moves: ``line``, ``cause``, ``repair`` (or ``proof`` for an innocent script),
     ``give-up``; each is kept in the answer log, so the hunt goes on after a restart.
     """
@@ -253,7 +334,7 @@ class Hunt(Play):
         return self.step != "line"
 
     def cause(self, answer_id: str) -> bool:
-        """Choose a cause (see ``Play.cause``); asked once the line is found."""
+        """Choose a cause (see ``play.Play``); asked once the line is found."""
         if not self.may_name_cause():
             raise MoveError("First the line, then the reason.", "先找到行，再说原因。")
         return super().cause(answer_id)

@@ -1,22 +1,19 @@
-"""What a hunt looks like: the ticket with the symptom, the script with its lines, the results. HTML, and the same as text."""
+"""What a hunt looks like, as HTML: the script with its lines, the results; text is made from it (``core.text``)."""
 
 from __future__ import annotations
 
 from course.core.i18n import pick, t
-from course.core.markup import code_block, plain
+from course.core.markup import code_block
 from course.game import view
-from course.lessons.l11_bug_hunt.bug import GRADES, NOTHING_WRONG, Bug
-from course.lessons.l11_bug_hunt.hunt import Hunt, Proof, Trial, found, judge, proof_of
+from course.lessons.l11_bug_hunt.hunt import NOTHING_WRONG, Bug, Hunt, Proof, Trial, found, judge, proof_of
 
 MARKS = {"hit": "✓", "miss": "✗", "on": "●", "": " "}
 
 
-def ticket_more(one: Bug) -> str:
-    """HTML in the ticket: what the script printed."""
-    if not one.log:
-        return ""
+def log_html(one: Bug) -> str:
+    """What the script printed, for the ticket."""
     head = t("What they saw:", "他们看到的：")
-    return f"<p><strong>{head}</strong></p>{code_block(one.log, head)}"
+    return f"<p><strong>{head}</strong></p>{code_block(one.log, head)}" if one.log else ""
 
 
 def line_words(number: int, text: str, state: str = "") -> str:
@@ -24,36 +21,28 @@ def line_words(number: int, text: str, state: str = "") -> str:
     return f"{MARKS[state]} {number:>2}  {text}"
 
 
-def script_text(one: Bug, states: dict[int, str]) -> str:
-    """The script with its lines numbered."""
-    return "\n".join(line_words(number, text, states.get(number, "")) for number, text in one.numbered())
-
-
 def line_states(hunt: Hunt) -> dict[int, str]:
-    """number -> "hit" or "miss" for every line pointed at in this attempt."""
+    """number -> "hit" or "miss" for every line pointed at in this attempt; once it is given up, where it was as well."""
     trail = hunt.attempt
-    return {number: "hit" if hit else "miss" for number, hit in zip(trail.pointed, trail.hits, strict=True)}
-
-
-def shown_states(hunt: Hunt) -> dict[int, str]:
-    """As ``line_states``; once the case is given up, where it was as well."""
-    states = line_states(hunt)
+    states = {number: "hit" if hit else "miss" for number, hit in zip(trail.pointed, trail.hits, strict=True)}
     if hunt.step == "closed" and "hit" not in states.values():
         states |= dict.fromkeys(hunt.bug.lines or (NOTHING_WRONG,), "hit")
     return states
 
 
+def script_html(hunt: Hunt) -> str:
+    """The script with its lines numbered and marked."""
+    states = line_states(hunt)
+    lines = (line_words(number, text, states.get(number, "")) for number, text in hunt.bug.numbered())
+    return code_block("\n".join(lines), t("The script", "脚本"))
+
+
 def line_said(hunt: Hunt) -> str:
     """What to say about the last line pointed at; empty before the first."""
-    states = line_states(hunt)
-    if not states:
+    if not hunt.attempt.pointed:
         return ""
-    return said_of_line(hunt.bug, list(states)[-1])
-
-
-def said_of_line(one: Bug, number: int) -> str:
-    """What to say about a line that was pointed at."""
-    hit = found(one, number)
+    number = hunt.attempt.pointed[-1]
+    hit = found(hunt.bug, number)
     if hit and number == NOTHING_WRONG:
         return t("🎯 Yes: nothing is wrong here. And why not?", "🎯 没错：这里没有毛病。那又为什么没有呢？")
     if hit:
@@ -81,19 +70,7 @@ def trial_lines(trial: Trial) -> list[str]:
     return [head, first, *rest] if trial.accepted else [head + first, *rest]
 
 
-def trial_of(hunt: Hunt) -> Trial | None:
-    """The last repair again, from the log."""
-    last = hunt.last_repair()
-    return judge(hunt.bug, last.evidence) if last and last.evidence else None
-
-
-def proof_lines(hunt: Hunt) -> list[str]:
-    """The proof of an innocent script, from the log."""
-    evidence = hunt.attempt.proofs[-1].evidence if hunt.attempt.proofs else {}
-    return proof_words(hunt.bug, proof_of(hunt.bug, evidence["as is"], evidence["as wished"])) if evidence else []
-
-
-def proof_words(one: Bug, proof: Proof) -> list[str]:
+def proof_lines(one: Bug, proof: Proof) -> list[str]:
     """The two runs of a proof in sentences with marks; what they fail to prove comes first."""
     as_is, as_wished = proof.said
     return [
@@ -104,67 +81,59 @@ def proof_words(one: Bug, proof: Proof) -> list[str]:
     ]
 
 
-def score_lines(hunt: Hunt) -> list[str]:
-    """What the points leave out: the hints."""
-    used = hunt.attempt.hints
-    if not used:
-        return [t("No hint used.", "没有用提示。")]
-    return [t(f"Hints used: {used} (they cost nothing).", f"用了 {used} 条提示（不扣分）。")]
-
-
-def step_text(hunt: Hunt) -> str:
-    """What to do next, and how it is typed."""
-    call = hunt.case.call
-    if hunt.step == "line":
-        return t(
-            f"Which line makes the symptom? {call}.line(7); 0 stands for “nothing is wrong”.\n"
-            f"Also: {call}.measure(), .hint() (free, counted), .give_up()",
-            f"症状出在哪一行？{call}.line(7)；0 表示“没有毛病”。\n"
-            f"还可以：{call}.measure()、.hint()（不扣分，但会记数）、.give_up()",
-        )
-    if hunt.step == "cause":
-        return view.cause_text(hunt)
-    if hunt.step == "repair" and hunt.bug.innocent:
-        return t(
-            f"Prove it: run the script as it is and as the complaint wants it. {call}.prove()",
-            f"证明一下：照原样跑一次，再照抱怨的意思改了跑一次。{call}.prove()",
-        )
-    if hunt.step == "repair":
-        return t(
-            f'Repair it: give single lines, {call}.repair({{7: "new text"}}), or the whole script as text.',
-            f'动手修：可以只给改动的行，{call}.repair({{7: "新的一行"}})，也可以给整段脚本（文本）。',
-        )
+def verdict_html(hunt: Hunt) -> str:
+    """What came of the last repair, or of the proof, from the log."""
+    last, proofs = hunt.last_repair(), hunt.attempt.proofs
+    if last and last.evidence:
+        trial = judge(hunt.bug, last.evidence)
+        tone = "good" if trial.accepted else "part" if trial.state == "left" else "bad"
+        return f'<div class="tbq-verdict {tone}">{view.lines_html(trial_lines(trial))}</div>'
+    if proofs and proofs[-1].evidence:
+        proof = proof_of(hunt.bug, proofs[-1].evidence["as is"], proofs[-1].evidence["as wished"])
+        return f'<div class="tbq-verdict good">{view.lines_html(proof_lines(hunt.bug, proof))}</div>'
     return ""
 
 
-def closing_text(hunt: Hunt) -> str:
-    """The debrief, one script that is right, the points, as text."""
-    right = [] if hunt.bug.innocent else [f"{right_head()}{t(':', '：')}\n{hunt.bug.repair}"]
-    points = [view.points_text(hunt.attempt.score()), *score_lines(hunt)]
-    return "\n".join([*map(plain, view.debrief_lines(hunt.case)), *right, *points])
+def hints_used(hunt: Hunt) -> str:
+    """What the points leave out."""
+    used = hunt.attempt.hints
+    return t(f"Hints used: {used} (they cost nothing).", f"用了 {used} 条提示（不扣分）。")
 
 
-def whole_text(hunt: Hunt) -> str:
-    """Everything there is to say of a hunt now, as text."""
-    one = hunt.bug
-    parts = [view.ticket_text(hunt.case, ticket_more(one), [pick(GRADES[one.grade])])]
-    parts += [script_text(one, shown_states(hunt)), plain(line_said(hunt))]
-    parts += [f"💡 {plain(pick(text))}" for text in hunt.opened_hints()]
-    if hunt.step in ("repair", "closed") and hunt.attempt.cause_found:
-        parts.append(view.cause_text(hunt))
-    if (trial := trial_of(hunt)) is not None:
-        parts.append("\n".join(map(plain, trial_lines(trial))))
-    parts += [plain(line) for line in proof_lines(hunt)]
-    parts.append(step_text(hunt))
-    if hunt.step == "closed":
-        parts.append(closing_text(hunt))
-    return "\n\n".join(filter(None, parts))
+def step_html(hunt: Hunt) -> str:
+    """What to do next, and how it is typed; nothing in a closed case."""
+    call = hunt.case.call
+    if hunt.step == "line":
+        return view.lines_html(
+            [
+                t("Which line makes the symptom? ", "症状出在哪一行？")
+                + t(f"`{call}.line(7)`; 0 stands for “nothing is wrong”.", f"`{call}.line(7)`；0 表示“没有毛病”。"),
+                t("Also:", "还可以：") + " `.measure()` `.hint()` `.give_up()`",
+            ]
+        )
+    if hunt.step == "cause":
+        return view.cause_html(hunt)
+    if hunt.step == "repair" and hunt.bug.innocent:
+        words = t(
+            "Prove it: run the script as it is and as the complaint wants it.", "证明一下：原样和照抱怨改的，各跑一次。"
+        )
+        return view.lines_html([f"{words} `{call}.prove()`"])
+    if hunt.step == "repair":
+        words = t(
+            "Repair it: give single lines, or the whole script as text.",
+            "动手修：只给改动的行，或者给整段脚本（文本）。",
+        )
+        new = t("new text", "新的一行")
+        return view.lines_html([f'{words} `{call}.repair({{7: "{new}"}})`'])
+    return ""
+
+
+def now_html(hunt: Hunt) -> str:
+    """An open case below its ticket, for text and saved copy."""
+    cause = view.cause_html(hunt) if hunt.step == "repair" else ""
+    said = view.lines_html(filter(None, [line_said(hunt)]))
+    return script_html(hunt) + said + cause + verdict_html(hunt) + step_html(hunt)
 
 
 def right_head() -> str:
     return t("🛠️ One script that is right", "🛠️ 一种正确的写法")
-
-
-def solution_html(one: Bug) -> str:
-    """One script that is right; nothing for an innocent one."""
-    return "" if one.innocent else code_block(one.repair, right_head())

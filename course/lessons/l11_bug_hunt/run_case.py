@@ -29,10 +29,10 @@ def run_case(case_id: str, text: str, timed: bool = False, beside: str = "") -> 
     [before, after]; ``error``: {kind, said, line}, or ``missing``: a name, where it did not come to its end.
     """
     from course.game.cases import find
-    from course.lessons.l11_bug_hunt.bug import bug
-    from course.lessons.l11_bug_hunt.scenes import scenes
+    from course.lessons.l11_bug_hunt.hunt import bug
+    from course.lessons.l11_bug_hunt.scenes import SCENES
 
-    watch, facts, printed, home = scenes()[case_id].watch, {}, Printed(), os.getcwd()
+    watch, facts, printed, home = SCENES[case_id].watch, {}, Printed(), os.getcwd()
     before = None if bug(find(case_id)).fresh else _switches()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"{NAME}.py")

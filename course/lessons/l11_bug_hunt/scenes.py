@@ -1,14 +1,330 @@
-"""The scene of every case. Importing this loads no torch."""
+"""What stands behind a case in code: how its script is run and watched, how the symptom is told, what a repair must show.
+
+The words of a case are in ``cases.yaml``; scenes that pretend a GPU are in ``scenes_gpu``. Importing this loads no torch: a scene runs
+in a new process.
+"""
 
 from __future__ import annotations
 
-from course.lessons.l11_bug_hunt import scenes_gpu, scenes_innocent, scenes_numbers, scenes_process, scenes_switches
-from course.lessons.l11_bug_hunt.scene import Scene
+import os
+import time
+
+from course.core.i18n import Text, both
+from course.lessons.l11_bug_hunt import scenes_gpu
+from course.lessons.l11_bug_hunt.stage import Facts, Scene, Stage
+from course.timing.results import bracketed
+
+ENABLED = "mkldnn.enabled"
 
 
-def scenes() -> dict[str, Scene]:
-    """The scene of every case, by the id of the case."""
-    found: dict[str, Scene] = {}
-    for module in (scenes_switches, scenes_process, scenes_gpu, scenes_numbers, scenes_innocent):
-        found |= module.SCENES
-    return found
+def _ratio(facts: Facts) -> Text:
+    """The measured times in words, where there were any."""
+    if not facts.get("ratio"):
+        return both("", "")
+    ratio = bracketed(*(f"{one:.2f}" for one in facts["ratio"]))
+    return both(f" Measured just now: {ratio} times as long.", f"刚刚测得：耗时是 {ratio} 倍。")
+
+
+# --- typo ---------------------------------------------------------------------------------------------------------
+
+
+def typo_scene(stage: Stage) -> Facts:
+    import torch
+
+    from course import flags
+    from course.exercises.checking import watched
+
+    stage.run()
+    with flags.preserved():
+        torch.backends.mkldnn.enabled = True
+        steps = [one for one in watched(lambda: stage.get("compare")(), ENABLED) if one.name == "conv2d"]
+    return {"enabled": [one.switches[ENABLED] for one in steps]}
+
+
+def typo_told(facts: Facts) -> Text:
+    seen = ", ".join(map(str, facts["enabled"])) or "-"
+    return both(
+        f"While the convolutions ran, `mkldnn.enabled` was: {seen}.", f"卷积运行时，`mkldnn.enabled` 依次是：{seen}。"
+    )
+
+
+def typo_objection(facts: Facts) -> Text | None:
+    if len(facts["enabled"]) != 2:
+        return both(
+            f"`compare()` ran {len(facts['enabled'])} convolutions. It compares two: one with oneDNN, one without.",
+            f"`compare()` 跑了 {len(facts['enabled'])} 次卷积。要比的是两次：一次用 oneDNN，一次不用。",
+        )
+    if facts["enabled"] != [True, False]:
+        return both(
+            "The second convolution still ran with oneDNN: nothing was switched off.",
+            "第二次卷积仍然用了 oneDNN：什么也没关掉。",
+        )
+    return None
+
+
+# --- flags_trap ---------------------------------------------------------------------------------------------------
+
+
+def trap_scene(stage: Stage) -> Facts:
+    from course.exercises.checking import watched
+
+    stage.run()
+    answer = stage.get("answer")
+    steps = [one for one in watched(answer, ENABLED, "mkldnn.deterministic") if one.name == "conv2d"]
+    facts: Facts = {
+        "enabled": [one.switches[ENABLED] for one in steps],
+        "deterministic": [one.switches["mkldnn.deterministic"] for one in steps],
+    }
+    if stage.timed:
+        facts["ratio"] = _times(answer, lambda: stage.get("net")(stage.get("photos")))
+    return facts
+
+
+def _times(yours: object, plain: object) -> list[float]:
+    """Time of ``yours`` over that of ``plain`` with its interval, one thread, about a second."""
+    import torch
+
+    from course import flags
+    from course.timing import compare
+
+    with torch.no_grad(), flags.using({"torch.num_threads": 1}):
+        pair = compare({"plain": plain, "yours": yours}, baseline="plain", max_time=1.0, ci=0.05).pairs["yours"]
+    return [] if pair.low is None else [float(pair.ratio), float(pair.low), float(pair.high)]
+
+
+def trap_told(facts: Facts) -> Text:
+    on, deterministic = facts["enabled"][-1:], facts["deterministic"][-1:]
+    more = _ratio(facts)
+    return both(
+        f"While the network computed: enabled {on}, deterministic {deterministic}.{more['en']}",
+        f"网络计算时：enabled {on}，deterministic {deterministic}。{more['zh']}",
+    )
+
+
+def trap_objection(facts: Facts) -> Text | None:
+    if not facts["enabled"]:
+        return both("`answer()` computes no convolution any more.", "`answer()` 里已经没有卷积了。")
+    if facts["enabled"][-1] is not True:
+        return both("oneDNN is still off while the network computes.", "网络计算时，oneDNN 还是关着的。")
+    if facts["deterministic"][-1] is not True:
+        return both(
+            "Fast again, but determinism was what the client wanted: `deterministic` is False while the network computes.",
+            "是快了，可客户要的是确定性：网络计算时 `deterministic` 是 False。",
+        )
+    return None
+
+
+# --- too_late -----------------------------------------------------------------------------------------------------
+
+GIVEN_THREADS = "3"
+
+
+def late_scene(stage: Stage) -> Facts:
+    stage.run()
+    import torch
+
+    return {"threads": torch.get_num_threads(), "variable": os.environ.get("OMP_NUM_THREADS")}
+
+
+def late_told(facts: Facts) -> Text:
+    return both(
+        f"The shell said {GIVEN_THREADS}, the script asks for 1, torch uses {facts['threads']}.",
+        f"shell 里设的是 {GIVEN_THREADS}，脚本要 1，torch 用了 {facts['threads']}。",
+    )
+
+
+def late_objection(facts: Facts) -> Text | None:
+    if facts["threads"] == 1:
+        return None
+    return both(
+        f"torch still uses {facts['threads']} threads: it had looked before the script wrote.",
+        f"torch 还是用了 {facts['threads']} 个线程：脚本写之前，它已经看过了。",
+    )
+
+
+# --- graph --------------------------------------------------------------------------------------------------------
+
+
+def graph_scene(stage: Stage) -> Facts:
+    import torch
+
+    stage.run()
+    evaluate = stage.get("evaluate")
+    value, expected = float(evaluate(5)), stage.get("net")(torch.ones(4, 3, 32, 32)).mean().item()
+    return {"mib": [_peak_mib(lambda n=n: evaluate(n)) for n in (5, 10, 20)], "value": value, "expected": expected}
+
+
+def _peak_mib(call: object) -> float:
+    """Peak of what torch holds during one call, MiB, from the profiler's memory events."""
+    import torch
+
+    level = peak = 0
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as seen:
+        call()
+    for event in seen.profiler.kineto_results.events():
+        if event.name() == "[memory]":
+            level += event.nbytes()
+            peak = max(peak, level)
+    return round(peak / 2**20, 2)
+
+
+def graph_told(facts: Facts) -> Text:
+    told = ", ".join(f"{one:.1f}" for one in facts["mib"])
+    return both(f"Peak memory of 5, 10 and 20 steps: {told} MiB.", f"5、10、20 步的内存峰值：{told} MiB。")
+
+
+def graph_objection(facts: Facts) -> Text | None:
+    if abs(facts["value"] - facts["expected"]) > 1e-4:
+        return both("The mean has changed.", "平均值变了。")
+    if facts["mib"][2] > 1.3 * facts["mib"][0]:
+        return both("The memory still grows with the steps.", "内存还是随步数增长。")
+    return None
+
+
+# --- scripts in which nothing is wrong: compared are the script as it is, and as the complaint wants it ------------------
+
+
+def nothing_to_repair(facts: Facts) -> Text:
+    """There is no symptom that a change could remove."""
+    return both(
+        "There was nothing to repair, so no change can be shown to help.",
+        "本来就没什么可修的，所以改什么都看不出好处。",
+    )
+
+
+# --- cpu-timer ----------------------------------------------------------------------------------------------------
+
+
+TIMES = 24
+"""How often each script tells its time, in turn."""
+PATIENCE_S = 20.0
+"""On a machine that is busier than that, fewer times have to do."""
+ROOM = 1.5
+"""How much longer a script may take that reads a value in each call: the reading is a step, too. With a queue it would be many
+times as long.
+"""
+
+
+def cpu_timer_scene(stage: Stage) -> Facts:
+    from course.exercises.checking import watched
+
+    steps = watched(stage.run)
+    devices = sorted({str(one.result.device) for one in steps if hasattr(one.result, "device")})
+    facts: Facts = {"devices": devices, "ms": float(stage.get("ms"))}
+    if stage.beside:
+        facts["ratio"] = _longer(stage, stage.beside)
+    return facts
+
+
+def _longer(stage: Stage, other: Stage) -> list[float]:
+    """[ratio, low, high] of the time that the other script tells over that of this one; empty where that carries no interval."""
+    from course import flags
+    from course.timing import interval_or_none
+    from course.timing.stats import median
+
+    def told(one: Stage) -> float:
+        one.run()
+        return float(one.get("ms"))
+
+    ratios, end = [], time.monotonic() + PATIENCE_S
+    with flags.using({"torch.num_threads": 1}):
+        while len(ratios) < TIMES and time.monotonic() < end:  # not watched: watching costs time
+            order = (stage, other) if len(ratios) % 2 else (other, stage)
+            times = {one: told(one) for one in order}
+            ratios.append(times[other] / times[stage])
+    found = interval_or_none(ratios)
+    return [median(ratios), found.low, found.high] if found else []
+
+
+def cpu_timer_told(facts: Facts) -> Text:
+    where, more = ", ".join(facts["devices"]), both("", "")
+    if facts.get("ratio"):
+        ratio, low, high = facts["ratio"]
+        more = both(
+            f" Both run in turn: with the wait it takes {ratio:.2f} [{low:.2f}, {high:.2f}] of the time without.",
+            f"两种轮流跑：加上等待，耗时是不等的 {ratio:.2f} 倍 [{low:.2f}, {high:.2f}]。",
+        )
+    return both(
+        f"All tensors were on: {where}. The script says {facts['ms']:.3f} ms a call.{more['en']}",
+        f"所有张量都在：{where}。脚本说每次调用 {facts['ms']:.3f} 毫秒。{more['zh']}",
+    )
+
+
+def cpu_timer_innocence(as_is: Facts, as_wished: Facts) -> Text | None:
+    """A clock that did not wait for the work would tell a much shorter time than one that does."""
+    if as_is["devices"] != ["cpu"]:
+        return both("Not everything is on the CPU.", "不是所有张量都在 CPU 上。")
+    if not as_is.get("ratio") or as_is["ratio"][2] > ROOM:
+        return both(
+            f"Two single times prove nothing: the whole interval must lie below {ROOM:g}, and it does not. "
+            "The machine may be busy: close other programs, and run both once more.",
+            f"单凭两个时间证明不了什么：整个区间要在 {ROOM:g} 以下才算，现在不是。机器可能正忙：关掉别的程序，两种再跑一遍。",
+        )
+    return None
+
+
+# --- cpu-benchmark ------------------------------------------------------------------------------------------------
+
+
+def benchmark_scene(stage: Stage) -> Facts:
+    import hashlib
+
+    import torch
+
+    stage.run()
+    answer, bits = stage.get("answer"), hashlib.sha256()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as seen:
+        for size in (24, 40, 33, 57):
+            bits.update(answer(size).contiguous().numpy().tobytes())
+    ran = sorted({one.name for one in seen.events() if "conv" in one.name})
+    return {"operators": ran, "bits": bits.hexdigest()[:8], "benchmark": torch.backends.cudnn.benchmark}
+
+
+def benchmark_told(facts: Facts) -> Text:
+    ran = ", ".join(f"`{one}`" for one in facts["operators"])
+    return both(
+        f"benchmark {facts['benchmark']}: operators {ran}; all results together have the check sum {facts['bits']}.",
+        f"benchmark {facts['benchmark']}：算子 {ran}；全部结果的校验和是 {facts['bits']}。",
+    )
+
+
+def benchmark_innocence(as_is: Facts, as_wished: Facts) -> Text | None:
+    """The switch has no reader here: the same operators, the same bits."""
+    if "bits" in as_wished and all(as_is[name] == as_wished[name] for name in ("operators", "bits")):
+        return None
+    return both("The two runs do not give the same results.", "两次运行的结果不一样。")
+
+
+# --- no-grad ------------------------------------------------------------------------------------------------------
+
+
+def features_scene(stage: Stage) -> Facts:
+    stage.run()
+    grad = stage.get("head").weight.grad
+    return {"trained": grad is not None and bool(grad.abs().sum() > 0)}
+
+
+def features_told(facts: Facts) -> Text:
+    return both(
+        f"The head got gradients: {'yes' if facts['trained'] else 'no'}.",
+        f"head 得到梯度了吗：{'得到了' if facts['trained'] else '没有'}。",
+    )
+
+
+def features_innocence(as_is: Facts, as_wished: Facts) -> Text | None:
+    """The head is trained as it is; as the complaint wants it, it must not do better."""
+    if as_is["trained"]:
+        return None
+    return both("The head got no gradients.", "head 没有得到梯度。")
+
+
+SCENES = scenes_gpu.SCENES | {
+    "11-typo": Scene(typo_scene, typo_told, typo_objection),
+    "11-flags-trap": Scene(trap_scene, trap_told, trap_objection),
+    "11-too-late": Scene(late_scene, late_told, late_objection),
+    "11-graph": Scene(graph_scene, graph_told, graph_objection),
+    "11-cpu-timer": Scene(cpu_timer_scene, cpu_timer_told, nothing_to_repair, cpu_timer_innocence),
+    "11-cpu-benchmark": Scene(benchmark_scene, benchmark_told, nothing_to_repair, benchmark_innocence),
+    "11-no-grad": Scene(features_scene, features_told, nothing_to_repair, features_innocence),
+}
+"""The scene of every case, by its id."""

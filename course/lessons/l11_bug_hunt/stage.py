@@ -1,4 +1,4 @@
-"""A script on stage: run in this process, which is a new one, watched, and nothing of it left behind.
+"""A script on stage: run in this process, which is a new one; and what a scene has to say of it.
 
 Nothing here imports torch by itself: some scripts must be the first to do so.
 """
@@ -8,9 +8,13 @@ from __future__ import annotations
 import importlib.util
 import io
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from course.core.i18n import Text
 
 MOST_PRINTED = 20_000
 """Characters a script may print; one that prints for ever is stopped there."""
@@ -54,3 +58,20 @@ class Stage:
         if not hasattr(self.script, name):
             raise Missing(name)
         return getattr(self.script, name)
+
+
+Facts = dict[str, Any]
+"""What a scene saw, as JSON data."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """watch(stage) -> facts, in the new process. told(facts): the symptom as it was seen, in one sentence. objection(facts): what
+    still speaks against a repair, or None. innocence(as it is, as wished): why the facts of both scripts do not prove that nothing
+    is wrong, or None where they do; only scenes of innocent scripts have it.
+    """
+
+    watch: Callable[[Stage], Facts]
+    told: Callable[[Facts], Text]
+    objection: Callable[[Facts], Text | None]
+    innocence: Callable[[Facts, Facts], Text | None] | None = None

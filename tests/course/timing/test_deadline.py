@@ -12,7 +12,7 @@ from course.experiment import base
 from course.experiment.base import run_experiment
 from course.game import cases
 from course.lessons.l10_tuning_master import game
-from course.lessons.l10_tuning_master.tuning_outcome import FEW
+from course.lessons.l10_tuning_master.panel import FEW
 from course.roofline import peaks, place
 from course.timing import compare, deadline, measure
 from course.timing.deadline import out_of_time, rounds_end_within

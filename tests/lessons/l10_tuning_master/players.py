@@ -12,11 +12,11 @@ from statistics import mean
 
 from course.core.catalog import lesson_folder
 from course.core.records import load
-from course.game import cases, score
-from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
-from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
-from course.lessons.l10_tuning_master.tuning_outcome import Table
-from course.lessons.l10_tuning_master.tuning_plan import Config, Plan
+from course.game import cases
+from course.game.play import Score
+from course.lessons.l10_tuning_master import panel
+from course.lessons.l10_tuning_master.panel import Config, Plan, Table
+from course.lessons.l10_tuning_master.tuning import Attempt, Bet
 
 LESSON = "10_tuning_master"
 PLAYS = 300
@@ -37,7 +37,7 @@ class Night:
 
     def bet(self, config: Config, bet: str | None = None, confidence: int = 3) -> Bet:
         """A bet on a setting (None: the right one), with what came of it."""
-        name, outcomes = tuning_plan.key(config), self.table.outcomes
+        name, outcomes = panel.key(config), self.table.outcomes
         came = self.table.came_out(name)
         return Bet(config, bet or came or "same", confidence, outcomes[name], outcomes[self.table.today], came, {})
 
@@ -45,7 +45,7 @@ class Night:
         """A bet by lot, its confidence too."""
         return self.bet(config, self.lots.choice(list(self.plan.bets())), self.lots.choice((1, 2, 3)))
 
-    def over(self, handed: Bet, runs: tuple[Bet, ...] = (), knows: bool = False) -> score.Score:
+    def over(self, handed: Bet, runs: tuple[Bet, ...] = (), knows: bool = False) -> Score:
         """The score of an attempt. knows: the cause is named at once; else by lot."""
         causes = [one.id for one in self.case.cause.answers]
         self.lots.shuffle(causes)
@@ -66,33 +66,33 @@ def nights() -> list[Night]:
 
 def recorded(case: cases.Case) -> Table:
     """The table of a case: of a live one the newest that was recorded."""
-    plan = tuning_plan.plan_of(case)
+    plan = panel.plan_of(case)
     if plan.rules:
-        return Table(plan, tuning_outcome.ruled(plan))
+        return Table(plan, panel.ruled(plan))
     newest = max((lesson_folder(LESSON) / "recordings").glob(f"{case.id}--*.json"))
-    return Table(plan, {row["config"]: tuning_outcome.outcome_of(row) for row in load(newest).rows})
+    return Table(plan, {row["config"]: panel.outcome_of(row) for row in load(newest).rows})
 
 
-def usual_advice(night: Night) -> score.Score:
+def usual_advice(night: Night) -> Score:
     """Hands in what is usually advised, certain that it is right; where that is what runs today, leaves it."""
     if night.plan.advice == night.plan.today:
         return todays(night)
     return night.over(night.bet(night.plan.advice, next(iter(night.plan.bets()))))
 
 
-def todays(night: Night) -> score.Score:
+def todays(night: Night) -> Score:
     """Looks at one setting drawn by lot, as one must, and leaves all as it is."""
     others = [one for one in night.plan.configs() if one != night.plan.today]
     return night.over(night.bet(night.plan.today), (night.guess(night.lots.choice(others)),))
 
 
-def at_random(night: Night) -> score.Score:
+def at_random(night: Night) -> Score:
     """Hands in any setting."""
     config = night.lots.choice(night.plan.configs())
     return todays(night) if config == night.plan.today else night.over(night.guess(config))
 
 
-def three_runs(night: Night) -> score.Score:
+def three_runs(night: Night) -> Score:
     """Measures three settings drawn by lot and hands in the best of them, or what runs today."""
     others = [one for one in night.plan.configs() if one != night.plan.today]
     runs = tuple(map(night.guess, night.lots.sample(others, night.plan.runs)))
@@ -101,17 +101,17 @@ def three_runs(night: Night) -> score.Score:
 
 def best_of(night: Night, runs: tuple[Bet, ...]) -> Bet:
     """What somebody hands in who believes these runs: the best of them that breaks nothing, or today's."""
-    seen = {tuning_plan.key(one.config): one.outcome for one in (*runs, night.bet(night.plan.today))}
+    seen = {panel.key(one.config): one.outcome for one in (*runs, night.bet(night.plan.today))}
     best = Table(night.plan, seen).best_set() or [max(seen, key=lambda name: seen[name].get("share", 0))]
-    return night.bet(tuning_plan.config_in(best[0]))
+    return night.bet(panel.config_in(best[0]))
 
 
-def expert_unseen(night: Night) -> score.Score:
+def expert_unseen(night: Night) -> Score:
     """Knows everything and measures nothing."""
     return night.over(night.bet(best(night)), knows=True)
 
 
-def expert(night: Night) -> score.Score:
+def expert(night: Night) -> Score:
     """Knows everything, and shows it: with as few runs as the evidence needs."""
     hand = best(night)
     others = [one for one in night.plan.configs() if one != night.plan.today]
@@ -123,10 +123,10 @@ def expert(night: Night) -> score.Score:
 def best(night: Night) -> Config:
     """One of the best set: what runs today, where it is among it."""
     names, today = night.table.best_set(), night.table.today
-    return tuning_plan.config_in(today if today in names else names[0])
+    return panel.config_in(today if today in names else names[0])
 
 
-PLAYERS: dict[str, tuple[Callable[[Night], score.Score], int]] = {
+PLAYERS: dict[str, tuple[Callable[[Night], Score], int]] = {
     "usual advice": (usual_advice, PLAYS),
     "today's setting": (todays, PLAYS),
     "random": (at_random, PLAYS),

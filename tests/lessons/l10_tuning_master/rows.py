@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from course.game.cases import cases
-from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
+from course.lessons.l10_tuning_master import panel
 
 GOOD = {"statistics": True, "error": 1e-7, "peak": 10.0, "bits": True}
 BAD = {"statistics": False, "error": 0.5, "peak": 40.0, "bits": False}
@@ -11,12 +11,12 @@ BAD = {"statistics": False, "error": 0.5, "peak": 40.0, "bits": False}
 
 def table(case_id: str, best: float = 0.5, broken: bool = False) -> list[dict]:
     """Rows of every combination: today at 1, the last one at ``best``, the rest above 1; ``broken``: the last breaks its limits."""
-    plan = tuning_plan.plan_of(cases()[case_id])
-    today, configs = tuning_plan.key(plan.today), plan.configs()
-    fast = tuning_plan.key(next(one for one in reversed(configs) if tuning_plan.key(one) != today))
+    plan = panel.plan_of(cases()[case_id])
+    today, configs = panel.key(plan.today), plan.configs()
+    fast = panel.key(next(one for one in reversed(configs) if panel.key(one) != today))
     rows = []
     for place, config in enumerate(configs):
-        name = tuning_plan.key(config)
+        name = panel.key(config)
         ratio = 1.0 if name == today else best if name == fast else 1.2 + place / 10
         half = 0.0 if name == today else 0.02 * ratio
         verdict = "same" if name == today else "faster" if ratio < 1 else "slower"
@@ -56,8 +56,7 @@ def few(rows: list[dict]) -> list[dict]:
     """The same table, its best one measured in too few rounds."""
     best = min(rows, key=lambda row: row["ratio"])
     return [
-        {**row, "verdict": tuning_outcome.FEW, "low": row["ratio"], "high": row["ratio"]} if row is best else row
-        for row in rows
+        {**row, "verdict": panel.FEW, "low": row["ratio"], "high": row["ratio"]} if row is best else row for row in rows
     ]
 
 
@@ -76,7 +75,7 @@ def not_sure_of_a_gain(name: str) -> list[dict]:
 
 def none_keeps_the_requirements(name: str) -> list[list[dict]]:
     """The table of a case in which every combination breaks its requirements; none for a case without them."""
-    limits = {f"fact_{one.id}": BAD[one.id] for one in tuning_plan.plan_of(cases()[name]).limits}
+    limits = {f"fact_{one.id}": BAD[one.id] for one in panel.plan_of(cases()[name]).limits}
     return [[{**row, **limits} for row in table(name)]] if limits else []
 
 

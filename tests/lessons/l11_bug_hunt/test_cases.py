@@ -8,15 +8,14 @@ import re
 import pytest
 
 from course.game.cases import cases
-from course.lessons.l11_bug_hunt.bug import GRADES, LESSON, bug, changed
-from course.lessons.l11_bug_hunt.hunt import failure, judge, seen, telling
-from course.lessons.l11_bug_hunt.scenes import scenes
+from course.lessons.l11_bug_hunt.hunt import GRADES, bug, changed, failure, judge, seen, telling
+from course.lessons.l11_bug_hunt.scenes import SCENES
 from tests.lessons.l11_bug_hunt.forks import play_all
 from tests.lessons.l11_bug_hunt.scripts import RIGHT, WRONG
 
 pytestmark = pytest.mark.slow
 
-BUGS = {case_id.partition("-")[2]: bug(case) for case_id, case in cases(LESSON).items()}
+BUGS = {case_id.partition("-")[2]: bug(case) for case_id, case in cases("11_bug_hunt").items()}
 GUILTY = [name for name, one in BUGS.items() if not one.innocent]
 INNOCENT = [name for name, one in BUGS.items() if one.innocent]
 OWN_PROCESS = {name for name, one in BUGS.items() if one.fresh or one.variables} | {"spawn"}
@@ -132,7 +131,7 @@ def test_an_innocent_script_runs_and_its_complaint_is_answered_by_the_other_vers
 def test_the_data_of_a_case_are_sound(name):
     one = BUGS[name]
     assert one.case.debrief.card, "the card to keep"
-    assert one.grade in GRADES and one.case.id in scenes() and len(one.numbered()) <= 16
+    assert one.grade in GRADES and one.case.id in SCENES and len(one.numbered()) <= 16
     assert one.innocent == bool(one.accused) == bool(one.wish) == (one.repair == one.script)
 
 

@@ -10,10 +10,9 @@ from course.game.cases import cases, find
 from course.game.play import MoveError
 from course.learning.log import AnswerLog
 from course.lessons.l11_bug_hunt import hunt_view as told
-from course.lessons.l11_bug_hunt.bug import LESSON, bug
 from course.lessons.l11_bug_hunt.desk import Desk
-from course.lessons.l11_bug_hunt.hunt import Hunt, proof_of
-from course.lessons.l11_bug_hunt.scenes_switches import _times
+from course.lessons.l11_bug_hunt.hunt import Hunt, bug, proof_of
+from course.lessons.l11_bug_hunt.scenes import _times
 
 TYPO = bug(find("11-typo"))
 RIGHT_LINE, RIGHT_CAUSE = TYPO.lines[0], TYPO.case.cause.right.id
@@ -171,8 +170,8 @@ def test_a_hunt_goes_on_after_a_restart_and_the_board_counts_the_first_attempt(l
     done(again, ("give-up",), ("again",), ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", "gone"))
     standing = board.standing(TYPO.case, again.entries())
     assert [one.points for one in standing.scores] == [6.0, 10.0] and standing.first.points == 6.0
-    others = board.standings(LESSON, again.entries())
-    assert len(others) == len(cases(LESSON)) and sum(bool(one.scores) for one in others) == 1
+    others = board.standings("11_bug_hunt", again.entries())
+    assert len(others) == len(cases("11_bug_hunt")) and sum(bool(one.scores) for one in others) == 1
 
 
 def test_a_damaged_line_of_the_log_is_passed_over(log):
@@ -238,11 +237,11 @@ def test_a_hunt_is_pressed_and_a_second_page_of_it_follows(log):
     one.lines[RIGHT_LINE].click()
     one.point.click()
     assert one.lines[RIGHT_LINE].description.startswith("✓") and one.lines[1].disabled and other.lines[1].disabled
-    assert one.work.layout.display == "none" and one.boxes[0].widget in one.below.children
+    assert one.work.layout.display == "none" and one.box.widget in one.below.children
     one.ask.click()
     assert TYPO.case.hints[0]["en"][:20] in one.say.value
-    one.boxes[0].choices.toggle(RIGHT_CAUSE)
-    one.boxes[0].go.click()
+    one.box.choices.toggle(RIGHT_CAUSE)
+    one.box.go.click()
     assert one.work.layout.display is None and one.field.value == TYPO.script
     one.run.click()
     assert "nothing is changed" in one.say.value and not one.play.attempt.repairs
@@ -256,7 +255,7 @@ def test_a_hunt_is_pressed_and_a_second_page_of_it_follows(log):
     assert one.play.step == "line" and not one.lines[1].disabled and one.ticket in one.two.children
 
 
-@pytest.mark.parametrize("name", cases(LESSON))
+@pytest.mark.parametrize("name", cases("11_bug_hunt"))
 def test_every_card_can_be_built_and_read_in_both_languages(log, name):
     for language in ("en", "zh"):
         set_language(language)

@@ -1,4 +1,4 @@
-"""The tuning game on the page: panel, bet, run, hand in, the table, the cause, the letter. And its text twin, as methods."""
+"""The tuning game on the page: panel, bet, run, hand in, the table, the cause. And the same moves by typing, as methods."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from course.core.markup import inline, plain
 from course.game import view
 from course.game.desk import CaseDesk
 from course.learning.marking import CONFIDENCE
-from course.lessons.l10_tuning_master import tuning_attempt, tuning_plan
 from course.lessons.l10_tuning_master import tuning_view as told
-from course.lessons.l10_tuning_master.tuning_attempt import HINT_POINTS
-from course.lessons.l10_tuning_master.tuning_player import Tuning
+from course.lessons.l10_tuning_master.panel import in_words
+from course.lessons.l10_tuning_master.tuning import HINT_POINTS, Attempt, Tuning, known
 
 
 class Desk(CaseDesk):
     """The tuning game (see ``CaseDesk``).
 
-    ``run(onednn="off", bet="faster", confidence="fairly")``, ``hand_in(...)``, ``hint()``, ``cause("b")``, ``letter("...",
-    tick=["cause"])``, ``again()``: each prints what the page would show, and the pages of the case that are open follow.
+    ``run(onednn="off", bet="faster", confidence="fairly")``, ``hand_in(...)``, ``hint()``, ``cause("b")``, ``again()``:
+    each prints what the page would show, and the pages of the case that are open follow.
     """
 
     play: Tuning
@@ -31,44 +30,18 @@ class Desk(CaseDesk):
 
     def run(self, bet: str = "", confidence: int | str = "", recording: bool = False, **config: str) -> None:
         """Measure one configuration against today's. bet: faster, same, slower, breaks; confidence: guess, fairly, certain.
-        recording: where the machine is busy, the recording of another one answers.
+        recording: the recording of another machine answers.
         """
         self._warn(recording)
         if self._moved(lambda: self.play.run(config, bet, confidence, self._print, recording)):
-            attempt = self.play.attempt
-            self._tell(told.run_sentences(attempt)[-1:])
-            self._write(told.origin_words(self._gave.evidence))
-            self._write(told.budget_words(self.play))
+            lines = [told.run_sentences(self.play.attempt)[-1], told.origin_words(self._gave.evidence)]
+            self._tell(view.lines_html(lines) + told.budget_html(self.play))
 
     def hand_in(self, bet: str = "", confidence: int | str = "", recording: bool = False, **config: str) -> None:
         """Hand in one configuration; then every combination is measured. recording: where the machine is too busy, a recording decides."""
         self._warn(recording)
         if self._moved(lambda: self.play.hand_in(config, bet, confidence, self._print, recording)):
-            self._after_hand_in()
-
-    def _after_hand_in(self) -> None:
-        attempt = self.play.attempt
-        if attempt.waits:
-            self._tell([told.waits_words(self.play)])
-            return
-        self._tell(told.result_lines(attempt))
-        self._write(told.table_text(attempt))
-        self._write(told.origin_words(attempt.handed.evidence))
-        self._write(view.cause_text(self.play))
-
-    def debrief(self) -> None:
-        """Why, the trap, the points, the letter."""
-        if not self.play.attempt.cause_found:
-            self._write(t("The debrief comes after the hand-in and the cause.", "先交方案、答出原因，再看复盘。"))
-            return
-        self._tell(view.debrief_lines(self.case))
-        self._write(view.points_text(self.play.attempt.score()))
-        self._write(view.letter_text(self.case, self.play.written()))
-
-    _explain = debrief
-
-    def _anew(self) -> str:
-        return told.panel_text(self.play)
+            self._tell(self._now())
 
     def _warn(self, recording: bool) -> None:
         """Before a measurement that is typed: say what a busy machine means, and what answers in its place."""
@@ -80,8 +53,8 @@ class Desk(CaseDesk):
 
     # --- shown ---
 
-    def __str__(self) -> str:
-        return told.whole_text(self.play, self._facts())
+    def _now(self) -> str:
+        return told.now_html(self.play)
 
     def _more(self) -> str:
         return ""
@@ -136,7 +109,7 @@ class Desk(CaseDesk):
     def _stakes(self) -> None:
         """Ask for a bet on what the panel shows, or say in a line that a run left nothing to bet on."""
         runs, config = self.play.attempt.runs, self._shown()
-        if runs and tuning_attempt.known(self.play.plan, runs, config):
+        if runs and known(self.play.plan, runs, config):
             self.bet.choose("")
             self.confidence.choose("")
             self.stakes.children = (self.no_bet,)
@@ -162,13 +135,14 @@ class Desk(CaseDesk):
             self.bet.choose("")
             self.confidence.choose("")
             self._go_on()
+        show(self.tape, self.play.undecided)
 
     def _do(self, move: Callable[..., Any], recording: bool) -> None:
         self._ready(move)
         config, play = self._shown(), self.play
         plan, handing = play.plan, move != play.run
         if not plan.rules and not recording:
-            what = t("all combinations", "所有组合") if handing else tuning_plan.in_words(plan, config)
+            what = t("all combinations", "所有组合") if handing else in_words(plan, config)
             seconds = plan.seconds[handing]
             words = t(
                 "Measuring; the other buttons wait until it is done. Interrupt the kernel (■ above) to stop: then it is not counted.",
@@ -189,30 +163,28 @@ class Desk(CaseDesk):
         attempt = self.play.attempt
         self.two.children = () if attempt.closed else (self.ticket, self.side)
         if attempt.closed:
-            self.below.children = (self.closing, self.last, self.boxes[1].widget, self.folds)
+            self.below.children = (self.closing, self.last, self.folds)
         elif attempt.handed:
             self.say.value = say_html(f'<div class="tbq-verdict">{view.lines_html(told.result_lines(attempt))}</div>')
-            self.picture.value = in_language(told.closed_html(attempt) + self._small(attempt.handed))
-            self.side.children, self.below.children = (self.say, self.boxes[0].widget), (self.picture,)
+            self.picture.value = in_language(told.result_html(attempt))
+            self.side.children, self.below.children = (self.say, self.box.widget), (self.picture,)
         else:
             self._open(attempt)
 
-    def _open(self, attempt: tuning_attempt.Attempt) -> None:
+    def _open(self, attempt: Attempt) -> None:
         self.budget.value = in_language(told.budget_html(self.play))
         self._stakes()
-        show(self.tape, attempt.waits)
+        show(self.tape, self.play.undecided)
         said = told.run_sentences(attempt)
         live = "".join(f'<p class="tbq-notice">{inline(words)}</p>' for words in said[-1:])
-        if attempt.waits:
-            live = f'<p class="tbq-notice">{inline(told.waits_words(self.play))}</p>'
         if not self.play.runs_left():
             words = t(
                 "No runs left: set the panel to what you hand in, bet, and hand it in.",
                 "测量次数用完了：把面板拨到要交的方案，下注，然后交。",
             )
             live += f"<p>{words}</p>"
-        self.say.value = say_html(live, self._quiet(live=not attempt.waits))
-        small = self._small(attempt.runs[-1]) if attempt.runs else ""
+        self.say.value = say_html(live, self._quiet(live=True))
+        small = f'<p class="tbq-note">{told.origin_words(attempt.runs[-1].evidence)}</p>' if attempt.runs else ""
         self.picture.value = in_language(told.runs_html(attempt) + small)
         self.side.children = (self.panel, self.steps.widget, self.say)
         self.below.children = (self.picture,)
@@ -220,18 +192,12 @@ class Desk(CaseDesk):
     def _quiet(self, live: bool = False) -> str:
         """What stands below the live region: hints, and what became of the runs. live: the last one stands in the live region."""
         said = told.run_sentences(self.play.attempt)[: -1 if live else None]
-        hints = "".join(f"<p>💡 {inline(pick(text))}</p>" for text in self.play.opened_hints())
-        return hints + "".join(f"<p><small>{inline(words)}</small></p>" for words in said)
+        return view.hints_html(self.play) + "".join(f"<p><small>{inline(words)}</small></p>" for words in said)
 
-    def _small(self, one: tuning_attempt.Bet) -> str:
-        """Where a result comes from."""
-        return f'<p class="tbq-note">{told.origin_words(one.evidence)}</p>'
-
-    def _closing(self) -> tuple[str, str]:
+    def _closing(self, saved: bool) -> tuple[str, str]:
         attempt = self.play.attempt
-        return told.headline(attempt), told.closed_html(attempt) + self._small(attempt.handed)
+        return told.headline(attempt), told.result_html(attempt, saved)
 
-    def _folds(self) -> list[tuple[str, str]]:
-        attempt = self.play.attempt
-        mine = (t("What you handed in", "你交的方案"), view.lines_html(told.result_lines(attempt)))
-        return [told.table_html(attempt), mine]
+    def _folds(self, saved: bool) -> list[tuple[str, str]]:
+        mine = view.lines_html([*told.result_lines(self.play.attempt), *told.run_sentences(self.play.attempt)])
+        return [(t("What you handed in", "你交的方案"), mine)]
