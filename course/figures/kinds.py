@@ -169,14 +169,14 @@ def ratio_rows(
         one = x(1)
         if axis:
             _sides(paper, place, x, x1, sides, middle or t("same time", "一样久"))
-        first = min(bet.rows) if bet else None
         free = [row for number, row in enumerate(rows) if row in values and not (bet and number in bet.rows)]
         broadest = max(free, key=lambda row: x(row.high) - x(row.low), default=None)
         for number, row in enumerate(rows):
             y = place.y(number)
             place.name(paper, number)
             if bet and number in bet.rows:
-                _side_bet(paper, (x0, one, x1), y, number == first, bet, number, row, x, values.get(row, ""))
+                words = bet.full if number == min(bet.rows) else t("your bet", "你押的")
+                _side_bet(paper, (x0, one, x1), y, words, bet.rows[number], x)
             if row not in values:
                 _boxes(paper, one + 12 if axis and x1 - one > 340 else x0 + 6, y, row.rounds, few)
                 continue
@@ -279,49 +279,15 @@ def _sides(
 
 
 def _side_bet(
-    paper: Canvas,
-    edges: tuple[float, float, float],
-    y: float,
-    first: bool,
-    bet: Bet,
-    number: int,
-    row: Ratio,
-    x: Callable[[float], float],
-    value: str,
+    paper: Canvas, edges: tuple[float, float, float], y: float, words: str, side: str, x: Callable[[float], float]
 ) -> None:
-    """The dashed box of a bet, its words where the value leaves room: in it, beside a narrow one in the middle, else on its lower edge."""
+    """The dashed box of a bet on one side, or around 1; its words on its lower edge."""
     x0, one, x1 = edges
-    side = bet.rows[number]
-    sides = {"left": (x0 + 4, one - 7), "right": (one + 7, x1 - 4), "middle": (x(0.97) - 14, x(1.03) + 14)}
-    left, right = sides[side]
+    left, right = {"left": (x0 + 4, one - 7), "right": (one + 7, x1 - 4), "middle": (x(0.97) - 14, x(1.03) + 14)}[side]
     paper.outline(left, y - 17, right - left, 34)
-    begin, end = right, left  # where mark and value begin and end
-    if value:
-        room = wide(value, 14, True) + 18
-        begin, end = (x(row.low) - room, x(row.high) + 8) if row.ratio < 0.98 else (x(row.low) - 8, x(row.high) + room)
-    if side == "middle" and value and row.ratio >= 0.98:
-        end = max(end, right + room)  # the value stands beside the box
-    inner = {"left": (left + 10, min(begin, right)), "right": (max(end, left), right - 10)}
-    outer = {}
-    if side == "middle":
-        after, before = right + 8, left - 8
-        outer = {
-            "left": (after, begin) if begin > right else (max(after, end + 8), x1),
-            "right": (end, before) if end < left else (x0, min(before, begin - 8)),
-        }
-        near = {"left": outer["left"][0] < after + 12, "right": outer["right"][1] > before - 12}
-        outer = {place: room for place, room in outer.items() if near[place]}  # not beyond the mark
-    words = [bet.full] * first + [t("your bet", "你押的")]
-    for places in filter(None, (inner, outer)):
-        place = max(places, key=lambda one: places[one][1] - places[one][0])
-        low, high = places[place]
-        if fits := [one for one in words if wide(one, 13, True) < high - low - 2]:
-            paper.ask(low if place == "left" else high, y, fits[0], place)
-            return
-    said = next((one for one in words if wide(one, 13, True) < right - left - 16), words[-1])
-    half = wide(said, 13, True) / 2 + 4
-    centre = min(max((left + right) / 2, half), paper.w - half)
-    paper.text(centre, y + 17, said, "bet", 13, "center", True, halo=True)
+    half = wide(words, 13, True) / 2 + 4
+    centre = min(max((left + right) / 2, x0 + half), paper.w - half)
+    paper.text(centre, y + 17, words, "bet", 13, "center", True, halo=True)
 
 
 def _boxes(paper: Canvas, x: float, y: float, rounds: int, words: str) -> None:
@@ -401,56 +367,6 @@ def _row_bet(
         up, down = place.y(run[0]) - tall / 2, place.y(run[-1]) + tall / 2
         paper.outline(x0, up, x1 - x0, down - up)
     paper.ask(x1 - 4, place.y(rows[-1]) + tall / 2 + 10, bet.full, "right")
-
-
-# --- a race: where the time of a run goes --------------------------------------------------------------------
-
-
-class Lane(NamedTuple):
-    """A row of `race`. steps: how long each step took. said: the words at the finish."""
-
-    name: str
-    steps: Sequence[float]
-    said: str
-
-
-def race(lanes: Sequence[Lane], unit: str, bet: Bet | None = None, *, note: str = "") -> SvgPicture:
-    """Runs as lanes, a block a step; note: written in a first step that is long. bet: rows with a span."""
-    checked(bet, "rows", "span")
-    longest, best = max(sum(lane.steps) for lane in lanes), min(sum(lane.steps) for lane in lanes)
-
-    def paint(w: float) -> Canvas:
-        place = Rows(w, [(lane.name, "") for lane in lanes], 8, 56, extra=_extra(bet))
-        room = max((wide(lane.said, 14, True) for lane in lanes if sum(lane.steps) > 0.5 * longest), default=0)
-        most = max([longest, *(bet.span if bet else ())])
-        x = scale(0, most, place.x0, w - 30 - room, False)
-        below = 16 if bet else 0  # the words of a bet stand under its lane
-        paper = Canvas(w, place.bottom + below + 26)
-        for number, lane in enumerate(lanes):
-            y, done, won = place.y(number), 0.0, sum(lane.steps) == best
-            place.name(paper, number, won)
-            for step, length in enumerate(lane.steps):
-                wide_ = x(done + length) - x(done)
-                paper.box(
-                    x(done),
-                    y - 13,
-                    wide_ - min(1.2, wide_ / 4),
-                    26,
-                    "out" if won else "edge",
-                    r=1.5,
-                    alpha=1 if step == 0 else 0.55,
-                )
-                done += length
-            if note and lane.steps[0] > 3 * lane.steps[-1] and wide(note, 13, True) < x(lane.steps[0]) - x(0) - 6:
-                paper.text((x(0) + x(lane.steps[0])) / 2, y, note, "paper", 13, "center", True)
-            if bet and number in bet.rows:
-                paper.outline(x(bet.span[0]), y - 18, max(x(bet.span[1]) - x(bet.span[0]), 6), 36)
-                paper.ask(x(bet.span[0]) + 3, y + 27, bet.full)
-            paper.text(x(done) + 10, y, lane.said, size=14, bold=won)
-        time_axis(paper, x, longest, place.bottom + below + 4, unit)
-        return paper
-
-    return SvgPicture(paint, alt_of([(lane.name, lane.said) for lane in lanes], bet))
 
 
 def time_axis(paper: Canvas, x: Callable[[float], float], most: float, y: float, unit: str) -> None:

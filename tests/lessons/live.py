@@ -58,8 +58,7 @@ def marks(plot: Plot) -> int:
     from matplotlib.figure import Figure
 
     with style():
-        plot.drawing.fill(figure := Figure())
-    (axes,) = figure.axes
+        plot.paint(axes := Figure().add_subplot())
     assert axes.get_xlabel(), "name what the axis shows"
     return len(axes.lines) + len(axes.patches)
 

@@ -20,7 +20,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
 from course.experiment.rows import race_row
-from course.figures.kinds import Bet, Lane, race
+from course.figures.kinds import Bar, Bet, bars
 from course.figures.svg import SvgPicture
 from course.figures.words import time_words
 from course.lessons.l05_cudnn_benchmark.probes import created
@@ -138,7 +138,6 @@ def read_toy_race(rows: list[dict]) -> Reading | None:
 # --- 05-toy-cost --------------------------------------------------------------------------------------------
 
 SAMPLES = 31
-STEPS = 36
 
 
 def costs(record: Record) -> dict[str, float] | None:
@@ -202,18 +201,19 @@ def read_toy_cost(rows: list[dict]) -> Reading | None:
 
 
 def draw_toy_cost(record: Record, bets: dict[str, Any]) -> SvgPicture | None:
-    """Both runs step by step; the bet says how long the first step of the search is, in later steps."""
+    """A step without the search, the first and a later one with it; the bet says how long the first one is, in later ones."""
     found = _costs(record.rows)
     if found is None:
         return None
     first = found["search_ms"] + found["fast_ms"]
-    lanes = [
-        (t("rule of thumb", "经验规则"), [found["slow_ms"]] * STEPS),
-        (t("search first", "先搜索"), [first] + [found["fast_ms"]] * (STEPS - 1)),
-    ]
     bet = None
     if mine := bets.get("05-bet-price"):
         least, most, words = PRICES[mine]
         bet = Bet(pick(words), rows=[1], span=(least * found["fast_ms"], min(most, WIDEST) * found["fast_ms"]))
-    said = [Lane(name, steps, time_words(sum(steps) / 1e3)) for name, steps in lanes]
-    return race(said, "ms", bet, note=t("search", "搜索"))
+    steps = (
+        (t("rule of thumb, a step", "经验规则，一步"), found["slow_ms"], True),
+        (t("search, the first step", "搜索，第一步"), first, False),
+        (t("search, a later step", "搜索，之后一步"), found["fast_ms"], True),
+    )
+    rows = [Bar(name, ms, time_words(ms / 1e3), quiet) for name, ms, quiet in steps]
+    return bars(rows, bet)

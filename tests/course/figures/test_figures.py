@@ -113,7 +113,7 @@ def test_without_a_chinese_font_labels_are_english(monkeypatch):
     shown = block(
         record(), experiment(draw=lambda rec, bets: Plot(lambda ax: seen.append(t("en", "zh")), "另一种文字"))
     )
-    assert shown.picture.drawing.png() and set(seen) == {"en"}
+    assert shown.picture.png() and set(seen) == {"en"}
     assert language() == "zh" and "另一种文字" in shown._repr_html_()
 
 

@@ -10,7 +10,7 @@ import pytest
 from course.core.i18n import LANGUAGES, set_language
 from course.core.look import COLOURS
 from course.figures.curves import cost_curve, trend
-from course.figures.kinds import LEAST_ROUNDS, Bar, Bet, Lane, Ratio, Share, bars, race, ratio_rows, share_grid
+from course.figures.kinds import LEAST_ROUNDS, Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
 from course.figures.lanes import Scene, Span, timed_lanes
 from course.figures.panels import Panel, panels
 from course.figures.svg import BROAD, PHONE, SLIM
@@ -50,12 +50,6 @@ KINDS = {
     "bars": (
         lambda bet: bars([Bar("a", 3, "3 MiB", True), Bar("b", 0, "0 MiB")], bet),
         [Bet("x", rows=[0]), Bet("x", rows=[1], span=(0, 9))],
-    ),
-    "race": (
-        lambda bet: race(
-            [Lane("a", [1.0] * 9, "9 ms"), Lane("b", [5.0] + [0.1] * 8, "5.8 ms")], "ms", bet, note="search"
-        ),
-        [Bet("x", rows=[1], span=(0, 30))],
     ),
     "share_grid": (
         lambda bet: share_grid([Share("a", [1] * 20, "never"), Share("b", [20], "always")], bet),

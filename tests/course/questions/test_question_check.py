@@ -62,7 +62,7 @@ def test_the_template_is_sound_but_for_its_words(project, tmp_path):
         ([("misconception: async-timer", "misconception: asink-timer")], "unknown-misconception", "single"),
         ([('result = ["b"]', "while True: pass")], "verify", "single"),
         ([('result = ["b"]', 'result = ["a"]')], "verify", "single"),
-        ([("05-toy-race", "05-toy-rase")], "unknown-id", "single"),
+        ([("05-toy-race", "05-toy-rase")], "unknown-id", "bet"),
         ([('value: "total"', 'value: "totl"')], "schema", "number"),
         ([('low: "search_ms"', 'low: "total"')], "trap-reversed", "number"),
         ([("05-change-me-order", "05-change-me-bet")], "id-taken", "bet"),
