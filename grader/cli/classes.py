@@ -162,22 +162,17 @@ def run_give_back(arguments: argparse.Namespace) -> int:
 def run_export(arguments: argparse.Namespace) -> int:
     """1 if somebody with a grade is not in the platform's file."""
     from grader.course.marks import released
-    from grader.reporting.export import export
+    from grader.reporting.export import export, fill
     from grader.reporting.summary import ungraded
 
     course = _opened(arguments)
-    lessons = arguments.lesson or released(course)
-    if arguments.into is not None and len(lessons) != 1:
-        raise ProjectError(f"--into fills one column: say which checkpoint with --lesson ({', '.join(lessons)})")
-    if arguments.column and arguments.into is None:
-        raise ProjectError("--column names a column of the file given with --into")
-    missing: list[str] = []
+    lessons, said, missing = arguments.lesson or released(course), [], []
     if arguments.into is None:
-        to, said = arguments.to or course.root / "grades.csv", []
+        to = arguments.to or course.root / "grades.csv"
         export(course, to, lessons=arguments.lesson)
+    elif len(lessons) != 1:
+        raise ProjectError(f"--into fills one column: say which checkpoint with --lesson ({', '.join(lessons)})")
     else:
-        from grader.reporting.into import fill
-
         to = arguments.to or course.root / f"grades-{arguments.into.name}"
         said, missing = fill(course, lessons[0], arguments.into, to, arguments.column)
     print(f"wrote {to}", *(one for lesson in lessons for one in ungraded(course, lesson)), *said, sep="\n")

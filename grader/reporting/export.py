@@ -1,8 +1,11 @@
-"""The marks as CSV. ``nbgrader export`` and ``python -m grader export`` write the same file."""
+"""The marks as CSV, the same by ``nbgrader export`` and ``python -m grader export``; and those of one checkpoint in a column of a
+platform's own table.
+"""
 
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,7 +15,9 @@ from traitlets import Unicode
 
 from grader.course import Course
 from grader.course.gradebook import GradebookWriter
-from grader.course.marks import Standing, released, standings
+from grader.course.marks import Standing, Totals, released, standings, totals
+from grader.handin.roster import Roster, Row, read_table, roster
+from grader.project import ProjectError
 from grader.project.names import inert_row
 from grader.reporting.summary import stale
 
@@ -61,3 +66,66 @@ class CourseExport(CsvExportPlugin):
         for lesson in lessons or released(course):
             for sentence in stale(course, lesson):
                 self.log.warning(sentence)
+
+
+def fill(course: Course, lesson: str, path: Path, to: Path, column: str | None = None) -> tuple[list[str], list[str]]:
+    """Write the platform's table ``path`` with the marks of a checkpoint in it. Returns (sentences, students with a mark who are not in
+    it). Raises ProjectError.
+    """
+    marks = totals(course, lesson)
+    text, missing, strange = into(path, roster(course), marks, column)
+    to.write_text(text, encoding="utf-8")
+    said = [f"{lesson}: these points are out of {marks.top:g}; the platform's column must be, too"]
+    if strange:
+        said.append(f"rows that name no one student, left as they were: {len(strange)} ({'; '.join(strange[:20])})")
+    if missing:
+        said.append(f"NOT IN THE FILE, left out: {', '.join(missing)}")
+    return said, missing
+
+
+def into(path: Path, known: Roster, totals: Totals, column: str | None = None) -> tuple[str, list[str], list[str]]:
+    """(the table as CSV text, students with a mark who are not in it, rows that nobody is in). Rows are matched by the roster. A cell gets
+    a mark where there is one here, else it stays; a dash, which Moodle would read as 0, becomes empty. Nothing else changes.
+
+    column: its heading, or a part that no other has; None for the checkpoint's id. Raises ProjectError where that is not clear.
+    """
+    rows, separator = read_table(path)
+    head, *rows = rows or [[]]
+    place, filled, strange = _column(head, column or totals.lesson, path), {}, []
+    for row in rows:
+        row += [""] * (len(head) - len(row))
+        row[place] = "" if row[place].strip() == "-" else row[place]
+        found = _whose(row, known)
+        if found is None:
+            strange.append(" ".join(row[:3]).strip())
+            continue
+        if found in filled:
+            twice = f"{filled[found]!r} and {row[0]!r}"
+            raise ProjectError(f"{path}: two rows are {found}'s, {twice}; take one out. Nothing was written.")
+        filled[found], points = row[0], totals.points.get(found)
+        if points is not None:
+            row[place] = f"{points:.2f}"
+    file = io.StringIO()
+    csv.writer(file, delimiter=separator, lineterminator="\n").writerows([head, *rows])
+    missing = sorted(one for one, points in totals.points.items() if points is not None and one not in filled)
+    return file.getvalue(), missing, strange
+
+
+def _whose(row: Row, known: Roster) -> str | None:
+    """The student of a row: whom its cells name when nothing else stands in them; None for nobody or several."""
+    named = [found.students for found in map(known.named, row) if found.whole]
+    both = frozenset.intersection(*named) if named else frozenset()
+    everybody = both or frozenset().union(*(one for one in named if len(one) == 1))
+    return min(everybody) if len(everybody) == 1 else None
+
+
+def _column(head: Row, wanted: str, path: Path) -> int:
+    found = [n for n, name in enumerate(head) if name.strip() == wanted]
+    found = found or [n for n, name in enumerate(head) if wanted in name]
+    if len(found) != 1:
+        there = ", ".join(name for name in head if name.strip())
+        raise ProjectError(
+            f'{path}: {wanted!r} is {"in no" if not found else "in more than one"} heading; say which column with --column "NAME" '
+            f"(there are: {there}). Nothing was written."
+        )
+    return found[0]
