@@ -1,8 +1,8 @@
 """The report on a marked checkpoint: one page with one table, the question with the fewest points first. For each question it
 shows the wrong answer given most, the idea behind it, and what helps against that idea.
 
-All variants of a question count as one question, under the id of its key. An answer to a variant counts as the corresponding answer to
-the standard variant: the right number, or the number of the same trap.
+All variants of a question count as one question, under the id of its key. Of a wrong number its trap is counted, of a wrong order
+nothing.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from course.core.i18n import both, pick
 from course.core.units import format_points
-from course.learning.marking import trap_of
-from course.questions.items import Item, within
+from course.learning.marking import misconceptions_of
+from course.questions.items import Item
 from course.questions.variants import alternatives
 from grader.course import Course
 from grader.course.marks import CellMark, cell_marks, require
-from grader.handin.answers import every_item, keyed_items
+from grader.handin.answers import every_item, keyed_items, stored
 from grader.handin.guard import guarded
 from grader.handin.papers import paper_in
 from grader.marking.outcomes import graded_notebook
@@ -46,7 +45,7 @@ def write_report(course: Course, lesson: str, to: Path | None = None, language: 
 @dataclass
 class Row:
     """What the class did with one question (its standard variant) or task. n: how many were asked; earned: the sum of their shares of
-    the points; wrong: how many gave each wrong answer: an option, a number, an order, or a part of the task.
+    the points; wrong: how many gave each wrong answer: an option, the belief behind a number, or a part of the task.
     """
 
     subject: Item | Task
@@ -76,27 +75,17 @@ class Row:
             self.skipped += 1
 
     @property
-    def worst(self) -> Data | None:
-        """The wrong answer that most gave: how many, its text, the belief behind it; None where there is none."""
-        one, texts = self.subject, {}
-        if isinstance(one, Task):
-            texts = {name: (part.reason, None) for name, part in one.parts.items()}
-        elif one.kind == "number":
-            for value in self.wrong:
-                trap = trap_of(one.number, value)
-                said = (f"{value:.10g} {pick(one.number.unit, code)}" for code in ("en", "zh"))
-                texts[value] = both(*said), trap and trap.misconception
-        elif one.kind == "order":
-            lines = {option.id: option.text for option in one.options}
-            for order in self.wrong:
-                said = (" → ".join(pick(lines[line], code) for line in order) for code in ("en", "zh"))
-                texts[order] = both(*said), None
-        else:
-            texts = {option.id: (option.text, option.misconception) for option in one.options}
-        most = max(texts, key=self.wrong.__getitem__, default=None)
-        if not self.wrong[most]:
-            return None
-        return {"count": self.wrong[most], "text": texts[most][0], "belief": texts[most][1]}
+    def worst(self) -> Data:
+        """The wrong answer that most gave: how many, its text, the belief behind it; empty where there is none."""
+        if not self.wrong:
+            return {}
+        ((most, count),) = self.wrong.most_common(1)
+        if isinstance(self.subject, Task):
+            return {"count": count, "text": self.subject.parts[most].reason}
+        if self.subject.number is not None:
+            return {"count": count, "belief": most}
+        option = self.subject.option(most)
+        return {"count": count, "text": option.text, "belief": option.misconception}
 
 
 @dataclass(frozen=True)
@@ -117,25 +106,16 @@ class Seen:
         return self.by_hand or bool({*self.states.values()} - {"not attempted"})
 
 
-def wrong_in(own: Item, standard: Item, answer: Data) -> list[Any]:
-    """The wrong answers in an answer to a variant, each as the corresponding one to the standard variant; one that corresponds to none
-    is left out.
+def wrong_in(own: Item, standard: Item, answer: Data) -> list[str]:
+    """The wrong options in an answer to a variant, as they stand in the standard variant; of a number the belief behind it. Nothing where
+    other options are right in the variant.
     """
-    converted = own.varies and "shown" not in own.values
-    number, value = own.number, answer.get("number")
-    if number is not None:
-        if value is None or within(value, number.low, number.high):
-            return []
-        trap = trap_of(number, value)
-        if converted:
-            return [standard.number.traps[number.traps.index(trap)].low] if trap else []
-        return [value]
-    chosen = answer.get("options") or ()
-    if own.kind == "order":
-        return [tuple(chosen)] if tuple(chosen) != tuple(standard.order) else []
-    if converted and own.correct != standard.correct:
+    if own.number is not None:
+        return [*misconceptions_of(own, stored(answer))]
+    other = own.varies and "shown" not in own.values and own.correct != standard.correct
+    if other or own.kind == "order":
         return []
-    return [option for option in chosen if option not in standard.correct]
+    return [one.id for one in standard.options if one.id in (answer.get("options") or ()) and not one.correct]
 
 
 def figures(course: Course, lesson: str, say: Callable[[str], object] = print) -> Data:
@@ -143,14 +123,12 @@ def figures(course: Course, lesson: str, say: Callable[[str], object] = print) -
     out. For a question only the students count whose paper asks it and whose answers are not lost. Raises ProjectError.
     """
     require(course, lesson)
-    marks, places, items = (
-        cell_marks(course, lesson),
-        keyed_items(course.project, lesson),
-        every_item(course.project, lesson),
-    )
+    marks, items = cell_marks(course, lesson), every_item(course.project, lesson)
     tops = {cell: mark.top for cell, mark in next(iter(marks.values()), {}).items()}
-    keys = [(place, key) for place, item in places.items() for key in _keys(item) if place in tops]
-    rows = {key: Row(items[key], tops[place]) for place, key in keys}
+    rows = {}
+    for place, item in keyed_items(course.project, lesson).items():
+        drawn = [one["id"] for one in alternatives(item.template)] if item.template is not None else [item.id]
+        rows |= {key: Row(items[key], tops[place]) for key in drawn if place in tops}
     rows |= {name: Row(one, tops[name]) for name, one in tasks(course.project, lesson).items() if name in tops}
     names = sorted({*marks, *course.submitted(lesson)})
     found: dict[str, Seen | None] = dict.fromkeys(names)
@@ -178,11 +156,6 @@ def tally(rows: dict[str, Row], found: dict[str, Seen | None]) -> Data:
         "totals": [sum(seen.points.values()) for seen in counted],
         "rows": sorted((row for row in rows.values() if row.n), key=lambda row: row.share),
     }
-
-
-def _keys(item: Item) -> list[str]:
-    """The key ids of all questions that a student may draw for this place."""
-    return [one["id"] for one in alternatives(item.template)] if item.template is not None else [item.id]
 
 
 def _seen(course: Course, lesson: str, name: str, marks: dict[str, CellMark]) -> Seen | None:
