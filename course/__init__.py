@@ -14,17 +14,16 @@ VERBS = {
     verb: f"course.verbs.{module}"
     for module, verbs in {
         "bets": "bets",
+        "checkpoints": "check_file checkpoint i_am question",
         "experiments": "explore observe",
         "games": "board case share",
-        "handing_in": "check_file",
         "interviewing": "interview",
         "keeping": "keep what",
         "lessons": "finish language lesson",
         "passport": "passport",
         "practice": "check hint solution",
         "progress": "export_progress import_progress progress",
-        "questions": "answer checkpoint explain predict question review",
-        "student_id": "i_am",
+        "questions": "answer explain predict review",
         "taking": "cheat_sheet poster take_home",
         "trying": "try_switches",
     }.items()

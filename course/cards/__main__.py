@@ -27,7 +27,7 @@ def main(argv: list[str] | None = None) -> int:
         set_language(args.language)
     wanted = args.lesson or known
     items = [item for lesson in wanted for item in bank.items(lesson)]
-    cards = [card for card in read()[0].values() if not args.lesson or card.lesson in wanted]
+    cards = [card for card in read().values() if not args.lesson or card.lesson in wanted]
     try:
         replace_file(args.to, export(items, language(), cards).encode())
     except OSError as error:

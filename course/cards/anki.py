@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable
 
-from course.cards.render import task_words
+from course.cards.knowledge_view import back_html, front_html
+from course.cards.render import asked_html, listing, task_words
 from course.core.catalog import BY_ID
 from course.core.i18n import pick, speaking, t
-from course.core.markup import code_block, inline, paragraphs
-from course.learning.marking import Response, feedback
+from course.core.markup import inline
 from course.learning.reporting import number_words
-from course.questions.items import Item, Option
+from course.questions.items import Item
 from course.questions.knowledge import Knowledge
-from course.questions.wording import PAIR, pairs
 
 KINDS = ("single", "multiple", "number", "order")
 COLUMNS = ("guid", "deck", "tags", "Front", "Back")
@@ -50,99 +50,44 @@ def tags(item: Item) -> str:
 
 
 def front(item: Item) -> str:
-    """HTML of the question: stem, code, what to do, options; in the language in use."""
-    parts = [paragraphs(pick(item.stem)), _code(pick(item.code)) if item.code else ""]
-    parts.append(f"<p><small>{task_words(item)}</small></p>")
-    if item.options:
-        rows = []
-        for group in pairs(item):
-            rows += [f"<small>{pick(PAIR)}</small>"] * (len(group) > 1)
-            rows += [f"<b>{one}</b>&ensp;{_text(item.option(one))}" for one in group]
-        parts.append(_listing(rows))
-    if item.number:
-        unit = inline(pick(item.number.unit))
-        parts.append(f"<p>{t(f'Unit: {unit}', f'单位：{unit}')}</p>")
-    return _field(parts)
+    """HTML of the question, in the language in use."""
+    return _field(f"{asked_html(item)}<p><small>{task_words(item)}</small></p>")
 
 
 def back(item: Item) -> str:
-    """HTML of the answer: what is right, then why for every option; in the language in use."""
-    return _field({"number": _number_back, "order": _order_back}.get(item.kind, _choice_back)(item))
+    """HTML of the answer: what is right, then why for every option or wrong number; in the language in use."""
+    if item.number:
+        right, rows = number_words(item.number), [f"✓ {inline(pick(item.number.why))}"]
+        rows += [f"✗ {_span(trap.low, trap.high)}<br>{inline(pick(trap.why))}" for trap in item.number.traps]
+    else:
+        right = " → ".join(item.order) or t(", ", "、").join(item.correct)
+        fits = item.order or item.correct
+        rows = [
+            f"{'✓' if one.id in fits else '✗'} <b>{one.id})</b> {inline(pick(one.text))}<br>{inline(pick(one.why))}"
+            for one in item.options
+        ]
+    return _field(f"<p>{t('Right:', '正确答案：')} <b>{inline(right)}</b></p>{listing(rows)}")
 
 
-def _choice_back(item: Item) -> list[str]:
-    right = t(", ", "、").join(item.correct)
-    lines = []
-    for line in feedback(item, Response()):
-        option = item.option(line.option)
-        lines.append(_explained("✓" if line.right else "✗", option.id, option))
-    return [_right(f"<b>{right}</b>"), _listing(lines)]
+def _span(low: float, high: float) -> str:
+    return f"{low:,.10g}" if low == high else f"{low:,.10g} – {high:,.10g}"
 
 
-def _order_back(item: Item) -> list[str]:
-    steps = [_explained(f"{place}.", one, item.option(one)) for place, one in enumerate(item.order, 1)]
-    rest = [_explained("✗", one.id, one) for one in item.options if one.id not in item.order]
-    parts = [_right(f"<b>{' → '.join(item.order)}</b>"), _listing(steps)]
-    if rest:
-        parts += [f"<p>{t('These lines do not belong:', '这些行不该出现：')}</p>", _listing(rest)]
-    return parts
-
-
-def _number_back(item: Item) -> list[str]:
-    number = item.number
-    parts = [_right(f"<b>{inline(number_words(number))}</b>"), f"<p>{inline(pick(number.why))}</p>"]
-    if number.traps:
-        traps = (f"✗ {_range(trap.low, trap.high)}<br>{inline(pick(trap.why))}" for trap in number.traps)
-        parts += [f"<p>{t('Tempting, but not right:', '容易想到，但不对：')}</p>", _listing(traps)]
-    return parts
-
-
-def _range(low: float, high: float) -> str:
-    if low == high:
-        return f"{low:,.10g}"
-    return t(f"{low:,.10g} to {high:,.10g}", f"{low:,.10g} 到 {high:,.10g}")
-
-
-def _right(answer: str) -> str:
-    return f"<p>{t('Right:', '正确答案：')} {answer}</p>"
-
-
-def _explained(mark: str, label: str, option: Option) -> str:
-    return f"{mark} <b>{label}</b>&ensp;{_text(option)}<br>{inline(pick(option.why))}"
-
-
-def _text(option: Option) -> str:
-    """The text of an option. The indentation of a line of code stays."""
-    kept = '<code style="white-space:pre-wrap;font-size:.85em">'
-    return inline(pick(option.text)).replace("<code>", kept)
-
-
-def _listing(lines: Iterable[str]) -> str:
-    rows = "".join(f'<li style="margin:.5em 0">{line}</li>' for line in lines)
-    return f'<ul style="list-style:none;padding:0">{rows}</ul>'
-
-
-def _code(source: str) -> str:
-    """Code on one line of the file: its line breaks become ``<br>``."""
-    block = code_block(source.expandtabs(4))
-    return block.replace("<pre ", '<pre style="text-align:left;overflow-x:auto" ').replace("\n", "<br>")
-
-
-def _field(parts: list[str]) -> str:
+def _field(html: str) -> str:
     """One field: left-aligned, and on one line of the file."""
-    return f'<div style="text-align:left">{" ".join("".join(parts).split(chr(10)))}</div>'
+    parts = re.split(r"(<pre.*?</pre>)", html.expandtabs(4), flags=re.S)
+    lines = [part.replace("\n", "<br>" if part.startswith("<pre") else " ") for part in parts]
+    return f'<div style="text-align:left">{"".join(lines)}</div>'
 
 
 def knowledge_note(card: Knowledge, code: str) -> tuple[str, ...]:
     """The columns of a knowledge card's note, in the language in use."""
-    rows = [f"<b>{name}</b><br>{inline(text)}" for name, text in card.rows()]
-    turned = [_listing(rows), _code(pick(card.code)), f"<p><small>{inline(card.source)}</small></p>"]
     return (
         f"torch-backends-{code}-keep-{card.id}",
         deck_name(card.lesson, code),
         f"lesson::{card.lesson} kind::knowledge",
-        _field([f"🎴 <b>{inline(pick(card.title))}</b>", f"<p>{inline(pick(card.asks))}</p>"]),
-        _field(turned),
+        _field(front_html(card)),
+        _field(back_html(card)),
     )
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from course.cards.cards import Card, because_field
-from course.cards.render import in_language, notice_html, report_html, say_html
-from course.cards.saved import body_html, static_html
-from course.cards.style import SHEET
+from course.cards.render import SHEET, body_html, in_language, notice_html, report_html, say_html, static_html
 from course.cards.widgets import light, sheet, show
-from course.core.i18n import t
+from course.core.i18n import pick, t
+from course.core.markup import inline
 from course.core.text import text_of
 from course.core.verdict import Verdict
-from course.learning.interviewing import model_html, said_head
+from course.questions.interview import FLUENCY, Spoken
+from course.questions.wording import call_text
 
 
 class SpokenCard(Card):
@@ -23,8 +23,7 @@ class SpokenCard(Card):
     def _build(self) -> Any:
         import ipywidgets as w
 
-        from course.cards.card_choice import Choices
-        from course.cards.card_confidence import SureBar
+        from course.cards.parts import Choices, SureBar
 
         self.question = self._head()
         self.input = Choices(self.item, self._changed)
@@ -89,3 +88,34 @@ class SpokenCard(Card):
             "text/html": found + in_language(model_html(self.item), f"tbq-static tbq-static-{self.item.id}"),
             "text/plain": str(self),
         }
+
+
+def said_head() -> str:
+    """The heading of the criteria."""
+    return t("What did you say?", "你说到了哪些？")
+
+
+def model_html(item: Spoken) -> str:
+    """Both model answers as HTML."""
+    points = "".join(f"<li>{inline(pick(one))}</li>" for one in item.full)
+    short, full = (
+        t("In 30 seconds", "30 秒版"),
+        t(
+            "In 3 minutes: the points, in order; add an example and your own numbers",
+            "3 分钟版：按顺序的要点，再配一个例子和自己的数字",
+        ),
+    )
+    return (
+        f"<h4>{short}</h4><p>{inline(pick(item.short))}</p><h4>{full}</h4><ol>{points}</ol>"
+        f"<p><small>{t('Source: ', '依据：')}{inline(item.source)}</small></p>"
+    )
+
+
+def criteria_html(item: Spoken) -> str:
+    """The criteria as HTML, and how to rate by typing."""
+    listed = "".join(f"<li><b>{one.id})</b> {inline(pick(one.text))}</li>" for one in item.options)
+    said = t(", ", "、").join(f"{level} = {pick(words)}" for level, words in FLUENCY.items())
+    rate = t(
+        f"Rate it: `{call_text(item)}` (add confidence={said})", f"打分：`{call_text(item)}`（可加 confidence={said}）"
+    )
+    return f'<h4>{said_head()}</h4><ul style="list-style:none">{listed}</ul><p>{inline(rate)}</p>'

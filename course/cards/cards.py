@@ -13,16 +13,18 @@ from typing import Any
 
 from course.cards.deck import InDeck, deck_of_cell
 from course.cards.render import (
+    SHEET,
+    body_html,
     done_words,
+    hide_saved_copy,
     lines_html,
     not_attempted_html,
     notice_html,
     question_html,
     report_html,
     say_html,
+    static_html,
 )
-from course.cards.saved import body_html, hide_saved_copy, static_html
-from course.cards.style import SHEET
 from course.cards.text import text_mode
 from course.cards.widgets import light, name_of, sheet, show, view_of
 from course.core.i18n import language, t
@@ -89,7 +91,7 @@ class Card(InDeck):
     def _build(self) -> Any:
         import ipywidgets as w
 
-        from course.cards.card_confidence import SureBar
+        from course.cards.parts import SureBar
 
         self.input = _input(self.item, self._changed)
         self.say = light(w.HTML, say_html())
@@ -330,14 +332,14 @@ def because_field(item: Item) -> Any:
 def _input(item: Item, on_change: Callable[[], None]) -> Any:
     """The answering part that fits the kind of an item."""
     if item.kind == "number":
-        from course.cards.card_number import NumberField
+        from course.cards.parts import NumberField
 
         return NumberField(item, on_change)
     if item.kind == "order":
-        from course.cards.card_order import OrderList
+        from course.cards.parts import OrderList
 
         return OrderList(item, on_change)
-    from course.cards.card_choice import Choices
+    from course.cards.parts import Choices
 
     return Choices(item, on_change)
 

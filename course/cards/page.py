@@ -34,12 +34,6 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], label: str) -> st
     )
 
 
-def meter(done: int, total: int) -> str:
-    """done / total in figures, with a bar that repeats it."""
-    width = round(100 * done / total) if total else 0
-    return f'{done} / {total}<span class="meter" aria-hidden="true"><i style="width:{width}%"></i></span>'
-
-
 def listing(title: str, lines: Sequence[str], note: str = "") -> str:
     """A headed list; nothing without lines. lines and note are HTML."""
     if not lines:

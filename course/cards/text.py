@@ -9,14 +9,13 @@ import os
 import re
 from collections.abc import Callable, Iterable
 
-from course.cards.saved import body_html, told_html
+from course.cards.render import body_html, told_html
 from course.core.i18n import t
 from course.core.text import text_of
 from course.learning.bets import asked_again
 from course.learning.entry import now
 from course.learning.log import AnswerLog, answer_log
 from course.learning.marking import Response, confidence_of
-from course.learning.numbers import parse_number
 from course.learning.reporting import not_yet, report
 from course.learning.session import (
     AnswerError,
@@ -25,6 +24,7 @@ from course.learning.session import (
     current_variant,
     earlier,
     one_line,
+    parse_number,
     record,
     submit,
 )

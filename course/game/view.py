@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from course.cards.render import foldable_head, in_language
-from course.cards.style import SHEET
+from course.cards.render import SHEET, foldable_head, in_language
 from course.core.i18n import Text, pick, t
 from course.core.markup import code_block, inline, link, paragraphs, plain
 from course.core.units import format_points

@@ -1,11 +1,10 @@
-"""Look at a checkpoint's file before handing it in, as the grader will: ``python -m course.learning.hand_in FILE``.
+"""Look at a checkpoint's file before handing it in, as the grader will.
 
 It says which checkpoint the file is, whose, how many answers are in it, which tasks have code, and when it was saved.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -96,26 +95,3 @@ def _tasks(notebook: Any, said: Mapping[str, Any]) -> list[str]:
 def _of(cell: Mapping[str, Any], identity: str) -> bool:
     said = cell["metadata"].get("nbgrader")
     return cell["id"] == identity or (isinstance(said, dict) and said.get("grade_id") == identity)
-
-
-def main(words: list[str]) -> int:
-    """Print what is in each file; 1 where one cannot be read."""
-    if not words:
-        print(
-            t(
-                "Name a file: python -m course.learning.hand_in FILE",
-                "请写上文件名：python -m course.learning.hand_in 文件",
-            )
-        )
-        return 1
-    for word in words:
-        try:
-            print("\n".join([word, *(f"  {line}" for line in told(Path(word)))]))
-        except OSError as error:
-            print(f"{word}: {error.strerror or error}")
-            return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

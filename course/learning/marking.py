@@ -46,7 +46,7 @@ SENTENCES: dict[str, Text] = {
     ),
     "lines_missing": both("Lines missing: {count}.", "缺少 {count} 行。"),
 }
-"""What marking says, also on a page of the book (``course/cards/offline_words.py``)."""
+"""What marking says, also on a page of the book (``course/cards/offline.py``)."""
 
 
 def _say(key: str, **values: Any) -> Text:

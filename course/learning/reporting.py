@@ -6,15 +6,47 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from course.core.i18n import Text, pick, t
+from course.core.i18n import Text, both, pick, t
 from course.core.units import format_points
 from course.core.verdict import Verdict
-from course.learning import voice
 from course.learning.marking import OptionFeedback, Response, feedback, misconceptions_in
 from course.questions.items import Item, Number, within
 from course.questions.wording import reason_alone
 
 TONES = {"correct": "good", "partly": "part", "incorrect": "bad", "not attempted": "calm", "inconclusive": "calm"}
+
+
+SAID: dict[str, Text] = {
+    "hit": both("🎯 Right.", "🎯 答对了。"),
+    "part": both("◐ Partly right: {points} points.", "◐ 部分正确：{points} 分。"),
+    "miss": both("Not this one: it is {right}.", "不是这个：答案是 {right}。"),
+    "miss_open": both("Not yet.", "还不对。"),
+    "bet_won": both("🎯 Your bet came true.", "🎯 押中了！"),
+    "bet_late": both("It came out as you said.", "结果和你说的一样。"),
+    "bet_lost": both("🎲 It came out otherwise.", "🎲 结果不是这样。"),
+    "bet_locked": both("🎲 Your bet is locked.", "🎲 赌注已锁定。"),
+}
+"""Key -> the verdict in words, also on a page of the book. {right}: letters of the right options; {points}."""
+
+
+def say(key: str, **words: object) -> str:
+    """The words for a key in the language in use."""
+    text = pick(SAID[key])
+    for name, word in words.items():
+        text = text.replace(f"{{{name}}}", str(word))
+    return text
+
+
+def headline_key(item: Item, state: str) -> str:
+    """The key of the headline after an answer. state: correct, partly or incorrect."""
+    return {"correct": "hit", "partly": "part"}.get(state, "miss" if item.kind == "single" else "miss_open")
+
+
+def bet_key(state: str, late: bool = False) -> str:
+    """The key of the headline after a bet. late: its result was known when it was placed."""
+    if late and state == "correct":
+        return "bet_late"
+    return {"correct": "bet_won", "incorrect": "bet_lost"}.get(state, "bet_locked")
 
 
 @dataclass(frozen=True)
@@ -94,11 +126,11 @@ def report(
         return rated(item, response, verdict)
     bet, state = item.kind == "predict", verdict.state
     if bet:
-        head = voice.say(voice.bet_key(state, late))
+        head = say(bet_key(state, late))
         messages = [pick(message) for message in verdict.messages if state != "correct"]
     elif state in ("correct", "partly", "incorrect"):
         points = f"{format_points(verdict.points)} / {format_points(verdict.max_points)}"
-        head = voice.say(voice.headline_key(item, state), right=t(", ", "、").join(item.correct), points=points)
+        head = say(headline_key(item, state), right=t(", ", "、").join(item.correct), points=points)
         messages = _seen(item, verdict)
     else:
         head, messages = not_yet(), [pick(message) for message in verdict.messages]

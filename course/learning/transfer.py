@@ -57,8 +57,7 @@ def import_from(log: AnswerLog, path: Path | str) -> Merged:
     if path.is_dir():
         path = path / FILE_NAME
     data = _read(path)
-    entries, raws, damaged = parse(data)
-    if not raws:
+    if not parse(data)[1]:
         raise TransferError(
             t(
                 f"{path} holds no answers of this course, so nothing was changed. "
@@ -67,26 +66,7 @@ def import_from(log: AnswerLog, path: Path | str) -> Merged:
                 "或某个 answers.jsonl。",
             )
         )
-    own = parse(_read(log.path))[1] if log.path.exists() else {}
-    own.update({entry.id: to_line(entry) for entry in log.pending})
-    fresh = {identity: raw for identity, raw in raws.items() if identity not in own}
-    at_odds = [raw for identity, raw in raws.items() if identity in own and not _same(raw, own[identity])]
-    if fresh:
-        try:
-            log.write_lines(b"".join(raw.strip(b"\r") + b"\n" for raw in fresh.values()))
-        except OSError as error:
-            raise TransferError(
-                t(
-                    f"Nothing could be added: {log.path} cannot be written ({error.strerror}). "
-                    "Free some space or set COURSE_HOME to a folder you can write to, and import again.",
-                    f"没能导入：无法写入 {log.path}（{error.strerror}）。请腾出空间，"
-                    "或把 COURSE_HOME 设为可写的文件夹，然后重新导入。",
-                )
-            ) from None
-    if aside := [*damaged, *at_odds]:
-        log.set_aside(aside)
-    newer = sum(identity not in entries for identity in fresh)
-    return Merged(len(fresh), len(raws) - len(fresh) - len(at_odds), len(aside), newer)
+    return _merge(log, data)
 
 
 def export_to(log: AnswerLog, path: Path | str | None = None) -> tuple[Path, int]:
@@ -97,9 +77,8 @@ def export_to(log: AnswerLog, path: Path | str | None = None) -> tuple[Path, int
     target = Path(path or FILE_NAME).expanduser().absolute()
     if target.is_dir():
         target = target / FILE_NAME
-    before = _read(target) if target.exists() else b""
-    there = parse(before)[1]
-    if before.strip() and not there:
+    there = _read(target) if target.exists() else b""
+    if there.strip() and not parse(there)[1]:
         raise TransferError(
             t(
                 f"{target} is another kind of file, so it was left alone. Choose a new name.",
@@ -107,19 +86,33 @@ def export_to(log: AnswerLog, path: Path | str | None = None) -> tuple[Path, int
             )
         )
     own = _read(log.path) if log.path.exists() else b""
-    lines = parse(own)[1]
-    lines.update({entry.id: to_line(entry).rstrip(b"\n") for entry in log.pending if entry.id not in lines})
-    added = [raw.strip(b"\r") + b"\n" for identity, raw in lines.items() if identity not in there]
+    _merge(AnswerLog(target), own + b"\n" + b"".join(map(to_line, log.pending)))
+    return target, len(parse(_read(target))[1])
+
+
+def _merge(log: AnswerLog, data: bytes) -> Merged:
+    """Add the lines that a log does not have. Raises TransferError where it cannot be written."""
+    entries, raws, damaged = parse(data)
+    own = parse(_read(log.path))[1] if log.path.exists() else {}
+    own.update({entry.id: to_line(entry) for entry in log.pending})
+    fresh = {identity: raw for identity, raw in raws.items() if identity not in own}
+    at_odds = [raw for identity, raw in raws.items() if identity in own and not _same(raw, own[identity])]
     try:
-        AnswerLog(target).write_lines(b"".join(added))
+        if fresh or not log.path.exists():
+            log.write_lines(b"".join(raw.strip(b"\r") + b"\n" for raw in fresh.values()))
     except OSError as error:
         raise TransferError(
             t(
-                f"{target} cannot be written ({error.strerror}). Choose another folder.",
-                f"无法写入 {target}（{error.strerror}）。请换一个文件夹。",
+                f"{log.path} cannot be written ({error.strerror}), so nothing was added. Free some space, or choose another folder "
+                "(for your own log: set COURSE_HOME to it), and try again.",
+                f"无法写入 {log.path}（{error.strerror}），没有添加任何内容。请腾出空间，或换一个文件夹"
+                "（自己的记录：把 COURSE_HOME 设为它），再试一次。",
             )
         ) from None
-    return target, len({*there, *lines})
+    if aside := [*damaged, *at_odds]:
+        log.set_aside(aside)
+    newer = sum(identity not in entries for identity in fresh)
+    return Merged(len(fresh), len(raws) - len(fresh) - len(at_odds), len(aside), newer)
 
 
 def _read(path: Path) -> bytes:

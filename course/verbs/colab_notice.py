@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 from course.core import colab
 from course.core.i18n import t
 from course.learning.log import home_path
-from course.learning.sheet import AnswerSheet, open_sheet
 from course.learning.transfer import TransferError, import_from
 from course.verbs import state
+from course.verbs.say import say
 
 
 def outlives_runtime(path: Path) -> bool:
@@ -57,27 +55,13 @@ def _taken_along() -> list[str]:
     ]
 
 
-def open_answers(lesson: str, items: Sequence[str]) -> AnswerSheet:
-    """Open the answer sheet of a checkpoint: beside the notebook, on Colab on Drive, because there the notebook is no file."""
-    drive = state.now.log.path.parent
-    if not (colab.here() and outlives_runtime(drive)):
-        return open_sheet(lesson, items)
-    with contextlib.suppress(OSError):  # said with the first answer
-        drive.mkdir(parents=True, exist_ok=True)
-    sheet = open_sheet(lesson, items, drive)
-    sheet.take_in(AnswerSheet(lesson, items))  # from before Drive was mounted
-    return sheet
-
-
-def to_hand_in(sheet: AnswerSheet) -> list[str]:
-    """A sentence on how to hand in from Colab; nothing elsewhere."""
-    if not colab.here():
-        return []
-    return [
-        t(
-            "To hand in from Colab: run this cell once more, then choose File → Download → Download .ipynb. "
-            f"Hand in `{sheet.path.name}` with it: `{colab.download(sheet.path)}`.",
-            f"从 Colab 交卷：请再运行一次本单元格，然后选“文件 → 下载 → 下载 .ipynb”。请连同 `{sheet.path.name}` 一起交："
-            f"`{colab.download(sheet.path)}`。",
+def warn_where_it_goes(path: Path) -> None:
+    """On Colab: say that a file goes with the runtime, and how it is downloaded."""
+    if not outlives_runtime(path):
+        line = colab.download(path)
+        say(
+            t(
+                f"⚠️ This file goes when the Colab runtime ends. Download it now: `{line}`.",
+                f"⚠️ Colab 运行时一结束，这个文件就会消失。请现在下载：`{line}`。",
+            )
         )
-    ]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
+from course.cards.card_spoken import criteria_html, model_html
 from course.cards.page import page
 from course.core.i18n import pick, t
 from course.core.markup import plain
-from course.learning.interviewing import criteria_html, following, model_html, where_words
+from course.learning.entry import Entry
+from course.learning.review import timetable
+from course.questions.bank import Bank
 from course.questions.interview import Spoken
 from course.verbs import state
 from course.verbs.experiments import new_card
@@ -48,3 +52,24 @@ def interview(*item_ids: str, count: int = 1, reveal: bool = False) -> None:
             shown = new_card(item)
             shown.reopen()
             shown.show()
+
+
+def following(entries: Iterable[Entry], bank: Bank, now: datetime, count: int = 1) -> list[str]:
+    """Ids of the questions to ask at ``now`` (aware): those due, then those never asked, then those due soonest."""
+    questions = {one.id: one for one in bank.interview()}
+    met = {one.item: one.due for one in timetable(entries, bank) if one.item in questions}
+    due = [item for item, when in met.items() if when <= now]  # longest overdue first, as the timetable is
+    fresh = [item for item in questions if item not in met]
+    return list(dict.fromkeys([*due, *fresh, *met]))[:count]
+
+
+def where_words(entries: Iterable[Entry], bank: Bank, now: datetime) -> str:
+    """A sentence: how many questions have been asked, and how many are due."""
+    total = len(bank.interview())
+    ids = {one.id for one in bank.interview()}
+    table = [one for one in timetable(entries, bank) if one.item in ids]
+    due = sum(one.due <= now for one in table)
+    return t(
+        f"🎤 Interview: {len(table)} of {total} questions met, {due} due today.",
+        f"🎤 面试：{total} 题练过 {len(table)} 题，今天到期 {due} 题。",
+    )

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import html
+from collections.abc import Iterable, Sequence
+from functools import cache
 
 from course.cards.knowledge_view import cards_html
-from course.core.i18n import pick, t
-from course.core.markup import inline, plain
+from course.cards.page import page
+from course.core.catalog import BY_ID, LESSONS
+from course.core.i18n import Text, pick, t
+from course.core.markup import code_block, inline, link, plain
+from course.experiment.reports import reports
+from course.flags import DEPENDS, WHEN, Switch
 from course.flags.catalogue import closest, plain_name
 from course.flags.names import asks_more, is_prose, named
-from course.flags.switch import Switch
 from course.questions import answers, glossary, knowledge, messages
-from course.verbs import entries, state, taught
+from course.questions.answers import Answer, in_both
+from course.questions.bank import default_bank
+from course.questions.glossary import Term
+from course.questions.messages import Message
+from course.questions.ranking import Ranking
+from course.verbs import state
 from course.verbs.say import in_words, put, say
 
 MOST = 4
@@ -99,10 +109,10 @@ def what(words: str | None = None) -> None:
     term, said, rows = glossary.find(words, terms), messages.find(words, known.values()), named(words)
     prose = is_prose(words)
     if term is not None:
-        put(entries.term(term))
+        put(term_html(term))
     elif said:
         for one in said[:MOST]:
-            put(entries.message(one, words))
+            put(message_html(one, words))
     elif rows and not prose:
         if asks_more(words) and (found := answers.near(words, enough=MUCH)):
             _nearest(words, found, [row for row in rows if row not in found][: MOST - len(found)])
@@ -112,14 +122,14 @@ def what(words: str | None = None) -> None:
         _not_here(f"`{strange[0]}`", words, known.values())
     elif not rows and (part := messages.part_of(words, known.values())):
         for one in part:
-            put(entries.message(one, words))
+            put(message_html(one, words))
     elif messages.is_pasted(words):
         _not_here(t("This message", "这条报错"), words, known.values())
     elif found := answers.near(words):
-        _nearest(words, found, [row for row in rows if row not in found][: MOST - len(found)], taught.taught(words))
+        _nearest(words, found, [row for row in rows if row not in found][: MOST - len(found)], taught(words))
     elif rows:
         _switches(words, rows)
-    elif found := taught.taught(words):
+    elif found := taught(words):
         calls = t(", ", "、").join(found)
         say(t(f"The course asks or shows this: {calls}.", f"课程里问到、演示过：{calls}。"))
     else:
@@ -140,7 +150,7 @@ def _not_here(name: str, words: str, known: Iterable[messages.Message]) -> None:
     say(t(f"{name} is not in this course.", f"本课程里没有{name}。"))
     if family := messages.of_libraries(words, known)[:MOST]:
         head = t("What it knows of the same library or device: ", "同一个库或设备，它知道的有：")
-        say(head + t(", ", "、").join(map(entries.call, family)) + t(".", "。"))
+        say(head + t(", ", "、").join(map(call, family)) + t(".", "。"))
 
 
 def _nearest(words: str, found: list[answers.Answer], rows: list[Switch], lessons: Iterable[str] = ()) -> None:
@@ -149,12 +159,12 @@ def _nearest(words: str, found: list[answers.Answer], rows: list[Switch], lesson
     """
     if not answers.is_sure(words, found[0]):
         head = t("Perhaps not in this course. Nearest to these words:", "课程里也许没有。和这些话最接近的：")
-        say(head, *(f"- {entries.call(one)}: {entries.headline(one)}" for one in [*found, *rows]))
+        say(head, *(f"- {call(one)}: {headline(one)}" for one in [*found, *rows]))
         _see_also(list(lessons))
         return
     say(t("Nearest to these words:", "和这些话最接近的："))
-    put(entries.answer(found[0]))
-    _see_also([entries.call(one) for one in [*found[1:], *rows]] + list(lessons))
+    put(answer_html(found[0]))
+    _see_also([call(one) for one in [*found[1:], *rows]] + list(lessons))
 
 
 def _see_also(calls: list[str]) -> None:
@@ -168,7 +178,7 @@ def _switches(words: str, rows: list[Switch]) -> None:
     shown = exact or (rows if len(rows) <= MOST else [])
     cards = knowledge.read().values()
     for row in shown:
-        put(entries.switch(row, [card for card in cards if row.name in card.switches]))
+        put(switch_html(row, [card for card in cards if row.name in card.switches]))
     if rest := [row.path for row in rows if row not in shown]:
         _names_of(words, rest, "what")
 
@@ -186,3 +196,126 @@ def _words_of(lesson: str | None, terms: dict[str, glossary.Term]) -> None:
         t(f"Others: {rest}.", f"其他：{rest}。") if own else rest,
         t('`what("key")` tells one of them.', '`what("key")` 说其中一个。'),
     )
+
+
+# --- how an entry is shown ---
+
+
+Rows = list[tuple[str, str]]
+
+
+def term_html(one: Term) -> str:
+    """HTML of a term."""
+    rows = [("", pick(one.means)), (t("For example", "例如"), pick(one.example))]
+    if one.also:
+        rows.append((t("Also", "也叫"), t(", ", "、").join(one.also)))
+    if one.lesson:
+        rows.append((t("Lesson", "课"), one.lesson.split("_")[0]))
+    return _entry(f"📖 {plain(pick(one.term))}", rows, one.source)
+
+
+def switch_html(one: Switch, cards: list[knowledge.Knowledge]) -> str:
+    """HTML of a row of the table of switches. cards: the knowledge cards about it."""
+    rows = [("", pick(one.text))]
+    if one.note:
+        rows.append((t("Note", "注意"), pick(one.note)))
+    if one.depends:
+        rows.append((t("Default", "默认"), pick(one.depends)))
+    elif one.default is not DEPENDS:
+        rows.append((t("Default", "默认"), f"`{one.default!r}`"))
+    if one.changeable:
+        rows.append((t("Read by", "谁读它"), pick(one.readers)))
+    rows.append((t("Read when", "什么时候读"), pick(WHEN[one.when])))
+    if one.new_in:
+        rows.append((t("Since torch", "始于 torch"), one.new_in))
+    if one.also:
+        rows.append((t("Also", "相关的名字"), ", ".join(f"`{one.path_of(name)}`" for name in one.also)))
+    if one.nobody:
+        rows.append((t("Not in the course", "课程不讲"), pick(one.nobody)))
+    shown = [f'`observe("{one.experiment}")`'] if one.experiment else []
+    shown += [f'`keep("{card.id}")`' for card in sorted(cards, key=lambda card: card.id != one.name)[:3]]
+    if shown:
+        rows.append((t("See it", "动手看"), t(", ", "、").join(shown)))
+    return _entry(f"🎛️ {one.path}", rows, "")
+
+
+def message_html(one: Message, pasted: str = "") -> str:
+    """HTML of an error or a warning. pasted: what was looked for; of several wordings, its own is the title."""
+    rows = one.rows()
+    if one.experiment:
+        rows.append((t("See it", "动手看"), f'`observe("{one.experiment}")`'))
+    rows.append((t("torch", "torch 版本"), one.versions))
+    return _entry(f"🚑 {messages.wording(one, pasted)}", rows, one.source, one.cure_code)
+
+
+def answer_html(one: Answer) -> str:
+    """HTML of whatever answers a question."""
+    if isinstance(one, knowledge.Knowledge):
+        return cards_html([one])
+    if isinstance(one, Message):
+        return message_html(one)
+    if isinstance(one, Term):
+        return term_html(one)
+    return switch_html(one, [card for card in knowledge.read().values() if one.name in card.switches])
+
+
+def headline(one: Answer) -> str:
+    """One line that says what an answer is about."""
+    if isinstance(one, knowledge.Knowledge):
+        return pick(one.asks)
+    return pick(one.means if isinstance(one, (Message, Term)) else one.text)
+
+
+def call(one: Answer) -> str:
+    """The call that shows it: ``keep("seeds")``."""
+    if isinstance(one, knowledge.Knowledge):
+        return f'`keep("{one.id}")`'
+    name = one.says[0].replace("`", "") if isinstance(one, Message) else one.id if isinstance(one, Term) else one.path
+    return f"`what({name!r})`" if '"' in name else f'`what("{name}")`'
+
+
+def _entry(title: str, rows: Rows, source: str, code: str = "") -> str:
+    """HTML. rows: (name, text with marks); a row without a name is a paragraph of its own. source: addresses or files."""
+    said = [f"<b>{html.escape(name)}</b>{t(': ', '：')}{inline(text)}" if name else inline(text) for name, text in rows]
+    blocks = [f"<p>{one}</p>" for one in said]
+    if code:
+        blocks.append(code_block(code, t("Code of the cure", "解决办法的代码")))
+    if source:
+        addresses = [one for one in source.split("; ") if one.startswith("https://")]
+        links = [link(one, t("read on", "延伸阅读")) for one in addresses]
+        blocks.append(f"<p><small>{' · '.join(links) or html.escape(source)}</small></p>")
+    return page(title, *blocks)
+
+
+TAUGHT = 0.6
+"""The part of the words from which a question, a report or a lesson is worth naming."""
+
+
+def taught(words: str, most: int = 2) -> list[str]:
+    """Where the course asks, shows or teaches what the words say most of, the best first: calls in backticks, names of lessons."""
+    found = [hit.key for hit in _lessons().hits(words) if hit.share >= TAUGHT and not hit.alone]
+    return [t(f"lesson {one[:2]}", f"第 {one[:2]} 课") if one in BY_ID else f"`{one}`" for one in found[:most]]
+
+
+@cache
+def _lessons() -> Ranking[str]:
+    """call -> texts, in both languages."""
+    bank = default_bank()
+    texts: dict[str, tuple[Sequence[Text], Sequence[Text]]] = {}
+    beliefs = bank.misconceptions()
+    for item in bank.items():
+        verb = "predict" if item.kind == "predict" else "review"
+        said = [text for one in item.options for text in (one.text, one.why)]
+        said += [item.number.why] if item.number else []
+        for belief in (beliefs[one.misconception] for one in item.options if one.misconception in beliefs):
+            said += [belief, belief.get("truth", "")]
+        texts[f'{verb}("{item.id}")'] = (item.stem,), said
+    for one in bank.interview():
+        texts[f'interview("{one.id}")'] = (one.stem,), (one.short, *one.full)
+    for one in reports():
+        call = f'observe("{one.experiments[0]}")'
+        front, body = texts.get(call, ((), ()))
+        texts[call] = front, (*body, one.what, one.does_not_show, one.machine)
+    for one in LESSONS:
+        texts[one.id] = (one.question,), ()
+    return Ranking({call: (list(in_both(*front)), " ".join(in_both(*body))) for call, (front, body) in texts.items()})

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from course.cards.page import listing, page
 from course.core import catalog, i18n
-from course.core.i18n import pick, t
+from course.core.catalog import lesson_folder
+from course.core.i18n import Text, pick, t
 from course.core.markup import inline
 from course.core.suggest import did_you_mean
 from course.core.usual_language import remember
@@ -146,8 +148,7 @@ def _claims() -> tuple[list[Section], list[str]]:
     from course.core import records
     from course.experiment import base
     from course.experiment.result import claim
-    from course.verbs.portfolio.numbers import when_and_where
-    from course.verbs.portfolio.take_away import MOST, take_away
+    from course.verbs.portfolio.cheat_sheet import when_and_where
 
     of_lesson = {name: one for name, one in base.load_all().items() if one.lesson == state.now.lesson}
     before = {name: found for name, one in of_lesson.items() if (found := records.own(name, one.version))}
@@ -184,7 +185,6 @@ def _bets() -> list[Section]:
     """The bets of this lesson that are settled, a sentence each; of many the first. How many others there are, and why."""
     from course.experiment.bets_view import bet_sentence
     from course.learning.bets import placed_bets
-    from course.verbs.portfolio.take_away import MOST
 
     mine = [bet for bet in placed_bets(state.now.log.entries(), state.now.bank) if bet.item.lesson == state.now.lesson]
     lines = [bet_sentence(bet) for bet in mine if bet.state in ("won", "lost")]
@@ -263,3 +263,25 @@ def language(code: str) -> None:
                 "从现在起用中文；重新运行一个单元格就能看到中文内容。",
             )
         )
+
+
+MOST = 5
+
+
+@dataclass(frozen=True)
+class TakeAway:
+    """experiments: those whose headlines are repeated at the end, in this order. own_code: what they mean for it."""
+
+    experiments: tuple[str, ...]
+    own_code: Text
+
+
+def take_away(lesson_id: str) -> TakeAway | None:
+    """What stands in ``take_away.yaml`` of a lesson, or None."""
+    path = lesson_folder(lesson_id) / "take_away.yaml"
+    if not path.exists():
+        return None
+    import yaml
+
+    raw = yaml.safe_load(path.read_text("utf-8"))
+    return TakeAway(tuple(raw["experiments"]), raw["own_code"])

@@ -8,7 +8,6 @@ from course.core.i18n import pick, t
 from course.core.markup import code_block, inline, plain
 from course.core.suggest import did_you_mean
 from course.exercises.exercise import MISSING, Exercise, all_exercises, judge
-from course.learning import voice
 from course.verbs import state
 from course.verbs.say import if_validated, in_words, put, say, say_verdict, state_words
 
@@ -46,9 +45,11 @@ def check(exercise_id: str, obj: Any = MISSING) -> None:
         )
     if verdict.state == "correct" and exercise.hints:
         took = [*_tries(exercise), "correct"].index("correct") + 1  # running the cell once more is no further try
-        helped = any(state.now.seen(event, exercise.id) for event in ("hint", "solution"))
-        again = "solved_helped" if helped else "solved_again"
-        say(voice.say("solved" if took == 1 else again, count=took))
+        say(
+            t("🎯 At the first try. It runs, and it is right.", "🎯 一次就过：跑得通，也是对的。")
+            if took == 1
+            else t(f"🎯 Right, at try {took}.", f"🎯 第 {took} 次做对了。")
+        )
     tried = [entry.verdict for entry in state.now.seen("check", exercise.id)][-3:]
     if (
         exercise.hints
@@ -56,7 +57,7 @@ def check(exercise_id: str, obj: Any = MISSING) -> None:
         and set(tried) <= {"incorrect", "partly"}
         and not state.now.seen("hint", exercise.id)
     ):
-        say(voice.say("stubborn"))
+        say(t("☕ A hard one. Take a smaller step.", "☕ 这题不容易，先迈一小步。"))
         hint(exercise.id)
     elif verdict.state in ("incorrect", "partly") and exercise.hints:
         say(

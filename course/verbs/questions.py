@@ -1,45 +1,26 @@
-"""The verbs that show question cards (practice, bets, causes, checkpoints), and ``answer``, which answers by typing."""
+"""The verbs that show question cards (practice, bets, causes, the daily review), and ``answer``, which answers by typing."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterable
+from datetime import datetime
 
 from course.cards.text import answer as answer_in_text
-from course.core import catalog
 from course.core.i18n import t
-from course.learning.bets import asked_again
-from course.learning.embedded_questions import embedded_questions
+from course.game.board import mean_line, played, standings
+from course.learning.bets import asked_again, returns
 from course.learning.entry import now
-from course.learning.sheet import AnswerSheet, saved_notebooks
+from course.learning.progress import Games
+from course.learning.review import due, greeting, plan
 from course.questions.items import Item
-from course.verbs import colab_notice, reviewing, state, student_id
+from course.verbs import state
 from course.verbs.experiments import new_card
-from course.verbs.lessons import speak
-from course.verbs.say import if_validated, in_words, say
+from course.verbs.say import in_words, say
 
 
-def _item(item_id: str, kind: str | None = None) -> Item | None:
-    """The item; or None after a sentence, where the verb does not fit its kind."""
-    item = state.now.bank[item_id]
-    if kind == "predict" and item.kind != "predict":
-        say(
-            t(
-                f'`{item_id}` is not a bet; show it with `review("{item_id}")`.',
-                f'`{item_id}` 不是赌注；请用 `review("{item_id}")` 显示它。',
-            )
-        )
-        return None
-    return item
-
-
-def _show(item: Item, sheet: AnswerSheet | None = None) -> None:
-    """Display the card."""
-    new_card(item, sheet).show()
-
-
-def _as_due(item: Item) -> Item:
+def _as_due(item_id: str) -> Item:
     """The item; a lost bet that has come back is a question about what was measured."""
-    return asked_again(item, state.now.log.entries(), now())
+    return asked_again(state.now.bank[item_id], state.now.log.entries(), now())
 
 
 @in_words
@@ -51,23 +32,28 @@ def review(*item_ids: str, due: int | None = None) -> None:
     """
     if item_ids:
         for item_id in item_ids:
-            item = _item(item_id)
-            if item is not None:
-                _show(_as_due(item))
+            new_card(_as_due(item_id)).show()
     elif due is None:
-        reviewing.daily(lambda item_id: new_card(_as_due(state.now.bank[item_id])))
+        daily()
     elif not isinstance(due, int) or due < 1:
         say(t("`due` is a number of cards, for example `review(due=3)`.", "`due` 是卡片张数，例如 `review(due=3)`。"))
     else:
-        reviewing.warm(due, lambda item_id: new_card(_as_due(state.now.bank[item_id])))
+        warm(due)
 
 
 @in_words
 def predict(item_id: str) -> None:
     """A bet: it locks when placed and is settled by its experiment."""
-    item = _item(item_id, "predict")
-    if item is not None:
-        _show(item)
+    item = state.now.bank[item_id]
+    if item.kind != "predict":
+        say(
+            t(
+                f'`{item_id}` is not a bet; show it with `review("{item_id}")`.',
+                f'`{item_id}` 不是赌注；请用 `review("{item_id}")` 显示它。',
+            )
+        )
+        return
+    new_card(item).show()
 
 
 @in_words
@@ -93,65 +79,52 @@ def answer(item_id: str, *options: str | int | float, confidence: int | str | No
     )
 
 
-@in_words
-def checkpoint(lesson_id: str, language: str | None = None, paper: str = "") -> None:
-    """Start a checkpoint: shows the answer sheet, which fills as you answer.
-
-    paper: is written in checkpoints in which each student has other numbers; leave it as it is.
-    """
-    if not speak(language):
-        return
-    items, tasks, notices = embedded_questions(saved_notebooks(lesson_id), lesson_id)
-    if not items and (lesson_id not in catalog.BY_ID or not catalog.BY_ID[lesson_id].checkpoint):
-        say(t(f"There is no checkpoint `{lesson_id}`.", f"没有名为 `{lesson_id}` 的测验。"))
-        return
-    state.now.lesson = lesson_id
-    if items:
-        state.now.bank.embed(lesson_id, items)
-    state.now.tasks = tasks
-    for notice in (*notices, *colab_notice.before_answering()):
-        say(notice)
-    ids = [item.id for item in state.now.bank.items(lesson_id, checkpoint=True)]
-    sheet = state.now.sheet = colab_notice.open_answers(lesson_id, ids)
-    sheet.salt = paper
-    if paper and (known := os.environ.get("JUPYTERHUB_USER") or sheet.last_student):
-        student_id.use_student(known)
-    sheet.show()
-    if paper and not sheet.student:
-        student_id.ask()
-    for notice in (
-        *colab_notice.to_hand_in(state.now.sheet),
-        *state.now.sheet.take_notices(),
-        *state.now.log.take_notices(),
-    ):
-        say(notice)
+# --- the daily review ---
 
 
-@in_words
-def question(item_id: str) -> None:
-    """A checkpoint question: your answer is recorded, without right or wrong, and can be changed."""
-    item = _item(item_id)
-    if item is None:
-        return
-    if not item.checkpoint:
+def _now() -> datetime:
+    """This moment in the learner's own time zone, so that days are the learner's days."""
+    return datetime.now().astimezone()
+
+
+def of_games() -> Games:
+    """What the learner's games add to the progress."""
+    entries = state.now.log.entries()
+    lessons = dict.fromkeys(one.case.lesson for one in played(entries))
+    found = {lesson: standings(lesson, entries) for lesson in lessons}
+    told = [
+        f"🗂️ `{lesson}`{t(': ', '：')}{mean_line(every)}"
+        for lesson, every in found.items()
+        if any(one.first for one in every)
+    ]
+    return Games([bet for every in found.values() for one in every for bet in one.bets], told)
+
+
+def daily() -> None:
+    """The cards due today, whatever lesson is being read."""
+    found = plan(state.now.log.entries(), state.now.bank, _now())
+    say(*greeting(found, _now()))
+    _show_in_turn(found.items)
+
+
+def warm(at_most: int) -> None:
+    """At most so many cards to start a lesson with: lost bets that have come back, then concepts that are due."""
+    entries, bank, lesson = state.now.log.entries(), state.now.bank, state.now.lesson
+    bets = [one.item for one in returns(entries, bank, lesson) if one.due <= _now()]
+    items = list(dict.fromkeys([*bets, *due(entries, bank, _now(), lesson)]))[:at_most]
+    if not items:
         say(
             t(
-                f'`{item_id}` is a practice card; show it with `review("{item_id}")`.',
-                f'`{item_id}` 是练习卡片；请用 `review("{item_id}")` 显示它。',
+                "Nothing from earlier lessons is due. Go on; the cards you answer will come back here.",
+                "没有到期的复习卡。继续往下学吧，你答过的卡片会按时回到这里。",
             )
         )
-        return
-    if state.now.sheet is None:
-        say(
-            t(
-                f'Run the first cell of this checkpoint first: `checkpoint("{item.lesson}")`.',
-                f'请先运行这个测验的第一个单元格：`checkpoint("{item.lesson}")`。',
-            )
-        )
-        return
-    if state.now.sheet.asks(item):
-        _show(item, state.now.sheet)
-    else:
-        say(student_id.question())
-    if state.now.sheet.own(item) is None:
-        if_validated(t(f"{item_id}: not answered yet.", f"{item_id}：尚未作答。"))
+    _show_in_turn(items)
+
+
+def _show_in_turn(item_ids: Iterable[str]) -> None:
+    """The cards, each asking anew; on a page one is open, and the next opens when it is answered (see ``course.cards.deck``)."""
+    for item_id in item_ids:
+        card = new_card(_as_due(item_id))
+        card.reopen()
+        card.show()

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from course.core.files import replace_file
 from course.core.i18n import LANGUAGES, language, pick, speaking, t
+from course.core.look import css
 from course.core.suggest import did_you_mean
+from course.core.version import __version__
 from course.flags import GROUPS
-from course.verbs import state
-from course.verbs.portfolio.document import Part, document
+from course.verbs import colab_notice, state
 from course.verbs.say import in_words, put, say
-from course.verbs.writing import write_file
 
 FILE = "torch-backends-review.html"
 
@@ -75,32 +78,110 @@ def _parts() -> Iterator[Part]:
     from course.cards.knowledge_view import cards_html
     from course.questions import knowledge
     from course.verbs.bets import bets_html
-    from course.verbs.passport import passport_words
+    from course.verbs.passport import passport_html
     from course.verbs.portfolio.cheat_sheet import cheat_sheet as sheet_of
     from course.verbs.portfolio.cheat_sheet import sheets_html
-    from course.verbs.portfolio.paper_map import paper_map
     from course.verbs.portfolio.poster import poster as drawing
 
     name = t("The map; scroll in it", "全图，可以在里面滚动")
     yield Part(
         "map",
         t("🗺️ The map", "🗺️ 全图"),
-        f'<div class="wide" tabindex="0" role="region" aria-label="{name}">{drawing()}</div>{paper_map()}',
+        f'<div class="wide" tabindex="0" role="region" aria-label="{name}">{drawing()}</div>',
     )
     yield Part("sheets", t("📄 Cheat sheets", "📄 速查表"), sheets_html(sheet_of(group) for group in GROUPS))
     yield Part("interview", t("🎤 Interview", "🎤 面试题"), _interview())
     yield Part("cards", t("🎴 Knowledge cards", "🎴 知识卡"), cards_html(knowledge.read().values()))
     yield Part("bets", t("🎲 Bets", "🎲 赌注"), bets_html(), flows=True)
-    yield Part("passport", t("🛂 Passport", "🛂 护照"), passport_words(), flows=True)
+    yield Part("passport", t("🛂 Passport", "🛂 护照"), passport_html(), flows=True)
 
 
 def _interview() -> str:
     """The questions, each to be opened; answer aloud first."""
+    from course.cards.card_spoken import model_html
     from course.core.markup import inline
-    from course.learning.interviewing import model_html
 
     asks = "".join(
         f'<details class="ask"><summary>{inline(pick(one.stem))}</summary>{model_html(one)}</details>'
         for one in state.now.bank.interview()
     )
     return f'<div class="asks">{asks}</div>'
+
+
+def write_file(path: Path, content: bytes, note: str = "") -> None:
+    """Write the file and say where; a folder or a full disk is answered by a sentence. note: what to do with it."""
+    try:
+        replace_file(path, content)
+    except OSError as error:
+        say(
+            t(
+                f"`{path}` could not be written ({error.strerror or error}). Choose another file name and try again.",
+                f"无法写入 `{path}`（{error.strerror or error}）。请换个文件名再试。",
+            )
+        )
+        return
+    size = f"{len(content) / 1e3:,.0f} kB"
+    say(t(f"📦 Written: `{path}` ({size}). {note}", f"📦 已写好：`{path}`（{size}）。{note}").strip())
+    colab_notice.warn_where_it_goes(path)
+
+
+CSS = [Path(__file__).parent / "portfolio" / name for name in ("document.css", "paper.css")]
+SCRIPT = """
+const root=document.documentElement,all=s=>[...document.querySelectorAll(s)];
+function language(v){root.lang=v==="zh"?"zh-Hans":v;for(const m of all("[data-language]"))m.hidden=m.dataset.language!==v;
+for(const b of all("[data-speak]"))b.setAttribute("aria-pressed",String(b.dataset.speak===v));
+document.title=document.querySelector(`main[data-language="${v}"] h1`).textContent;}
+let opened=[];
+language(root.dataset.first);
+addEventListener("click",e=>{const b=e.target.closest("button");if(b)language(b.dataset.speak);});
+addEventListener("beforeprint",()=>{opened=all("details:not([open])");for(const d of opened)d.open=true;});
+addEventListener("afterprint",()=>{for(const d of opened)d.open=false;});
+"""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the file. name: for its address. title, body: in one language; body is HTML. flows: on paper it begins where
+    the part before it ends.
+    """
+
+    name: str
+    title: str
+    body: str
+    flows: bool = False
+
+
+def document(parts: Mapping[str, Sequence[Part]], first: str) -> str:
+    """The whole file. parts: language -> its parts. first: the language it opens in."""
+    mains = "".join(_main(code, parts[code], code == first) for code in LANGUAGES)
+    names = {"en": "English", "zh": "中文"}
+    speak = "".join(
+        f'<button type="button" data-speak="{code}" lang="{_tag(code)}" aria-pressed="{str(code == first).lower()}">{name}</button>'
+        for code, name in names.items()
+    )
+    return (
+        f'<!DOCTYPE html>\n<html lang="{_tag(first)}" class="tb-page" data-first="{first}"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width,initial-scale=1"><title>torch.backends</title>'
+        f'<meta name="generator" content="torch-backends-course {__version__}"><style>{css(*CSS)}</style></head><body>'
+        f'<header><div class="bar">{speak}</div></header>{mains}<script>{SCRIPT}</script></body></html>\n'
+    )
+
+
+def _tag(code: str) -> str:
+    return {"zh": "zh-Hans"}.get(code, code)
+
+
+def _main(code: str, parts: Sequence[Part], shown: bool) -> str:
+    with speaking(code):
+        title = t("torch.backends: what I can claim", "torch.backends：我能说什么")
+        links = "".join(f'<li><a href="#{code}-{part.name}">{html.escape(part.title)}</a></li>' for part in parts)
+        sections = "".join(
+            f'<section class="{"flows" if part.flows or not place else ""}" id="{code}-{part.name}">'
+            f"<h2>{html.escape(part.title)}</h2>{part.body}</section>"
+            for place, part in enumerate(parts)
+        )
+        note = t("Made on this machine from your own records and answers.", "由你自己的测量和作答在本机生成。")
+        return (
+            f'<main lang="{_tag(code)}" data-language="{code}"{"" if shown else " hidden"}><h1>{title}</h1><p>{note}</p>'
+            f'<nav aria-label="{t("Parts", "目录")}"><ul>{links}</ul></nav>{sections}</main>'
+        )

@@ -7,14 +7,14 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from course.cards.saved import static_html
+from course.cards.render import static_html
 from course.core.catalog import BY_ID
 from course.core.i18n import Text, pick, speaking
 from course.core.markup import inline
 from course.experiment import base
 from course.experiment.result import claim
 from course.questions.items import Item
-from course.verbs.portfolio.take_away import take_away
+from course.verbs.lessons import take_away
 from grader.book.clean import CALL_OF_CARD, STYLE, raw
 from grader.project import Project, read_yaml
 from grader.project.source import read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from course.cards.style import SHEET
+from course.cards.render import SHEET
 from course.core.look import COLOURS
 
 PLACES = [  # html tag, body tag, what the system prefers, whether the card is to be dark

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from course.cards import offline
 from course.cards.knowledge_view import card_html
-from course.cards.offline_words import words
+from course.cards.offline import words
 from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.markup import plain
 from course.questions import knowledge

@@ -6,7 +6,7 @@ Nothing is written here by hand: switches come from course.flags, advice from th
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from course.cards.page import CSS, table
@@ -14,20 +14,24 @@ from course.cards.render import in_language
 from course.core.i18n import pick, t
 from course.core.look import css
 from course.core.markup import code_block, inline
+from course.core.records import Record, own
+from course.experiment import base
+from course.experiment.result import outcome
 from course.flags import GROUPS, SWITCHES, map_rows, module_of
 from course.questions import knowledge
 from course.questions.knowledge import Knowledge
-from course.verbs.portfolio.numbers import Numbers, numbers
 
 
 @dataclass(frozen=True)
 class CheatSheet:
-    """One submodule. rows: as ``flags.map_rows()``, switches first. cards: about its switches. numbers: of the lessons that teach it."""
+    """One submodule. rows: as ``flags.map_rows()``, switches first. cards: about its switches. numbers: the learner's own, of
+    the lessons that teach it.
+    """
 
     group: str
     rows: tuple[dict, ...]
     cards: tuple[Knowledge, ...]
-    numbers: Numbers
+    numbers: list[tuple[str, str]]
 
     @property
     def title(self) -> str:
@@ -48,7 +52,7 @@ def cheat_sheet(group: str) -> CheatSheet:
         (row for row in map_rows() if row["group"] == group), key=lambda row: row["kind"] not in ("switch", "setter")
     )
     cards = tuple(card for card in knowledge.read().values() if belongs(card, group))
-    return CheatSheet(group, tuple(rows), cards, numbers({card.lesson for card in cards}))
+    return CheatSheet(group, tuple(rows), cards, own_numbers({card.lesson for card in cards}))
 
 
 def short_name(row: dict) -> str:
@@ -85,39 +89,11 @@ def _advice(card: Knowledge) -> str:
     return f"<details><summary>🎴 {inline(pick(card.title))}</summary>{rows}{code}</details>"
 
 
-def _numbers(found: Numbers) -> str:
-    head = f"<h4>🔬 {t('Your own numbers', '你自己的数字')}</h4>"
-    listed = "".join(
-        f"<li>{inline(one.sentence)} <small>({html.escape(one.where)})</small></li>" for one in found.measured
-    )
-    mine = f"<ul>{listed}</ul>" if listed else ""
-    return head + mine + "".join(f"<div>{_open(line, names)}</div>" for line, names in open_words(found))
-
-
-def _open(line: str, names: Sequence[str]) -> str:
-    """A line, and the names behind it to unfold; on paper the line alone."""
-    if not names:
-        return f"<small>{inline(line)}</small>"
-    listed = t(", ", "、").join(f"<code>{name}</code>" for name in names)
-    return f'<details class="names"><summary><small>{inline(line)}</small></summary><small>{listed}</small></details>'
-
-
-def open_words(found: Numbers) -> list[tuple[str, Sequence[str]]]:
-    """What is not measured yet, and how to: (a line, names of experiments)."""
-    if not (found.measured or found.open or found.elsewhere):
-        return [(t("The course has no experiment about it.", "课程里没有关于它的实验。"), ())]
-    said = []
-    if found.open:
-        count = len(found.open)
-        line = t(
-            f"Not measured yet: {count}. `observe(name)` does it.", f"还没测：{count} 个，运行 `observe(名字)` 就行。"
-        )
-        said.append((line, found.open))
-    if found.elsewhere:
-        count = len(found.elsewhere)
-        line = t(f"Not measured yet, and not on this machine: {count}.", f"还没测，本机也测不了：{count} 个。")
-        said.append((line, found.elsewhere))
-    return said
+def _numbers(found: Iterable[tuple[str, str]]) -> str:
+    listed = "".join(f"<li>{inline(said)} <small>({html.escape(where)})</small></li>" for said, where in found)
+    none = t("None yet: `observe(name)` measures.", "还没有：运行 `observe(名字)` 来测。")
+    body = f"<ul>{listed}</ul>" if listed else f"<small>{inline(none)}</small>"
+    return f"<h4>🔬 {t('Your own numbers', '你自己的数字')}</h4>{body}"
 
 
 def sheet_html(sheet: CheatSheet) -> str:
@@ -134,3 +110,15 @@ def sheet_html(sheet: CheatSheet) -> str:
 def sheets_html(sheets: Iterable[CheatSheet]) -> str:
     """Sheets under one style."""
     return f"<style>{css(CSS)}</style>" + "".join(map(sheet_html, sheets))
+
+
+def when_and_where(record: Record) -> str:
+    """Date, machine and torch of a measurement the learner made."""
+    device, date, version = record.machine_name, record.created[:10], record.machine.get("torch", "?")
+    return t(f"{date}, {device}, torch {version}", f"{date}，{device}，torch {version}")
+
+
+def own_numbers(lessons: Collection[str]) -> list[tuple[str, str]]:
+    """(headline, when and where) of what the learner measured in these lessons, in the order of the experiments' names."""
+    found = ((one, own(name, one.version)) for name, one in base.load_all().items() if one.lesson in lessons)
+    return [(pick(outcome(record, one).headline), when_and_where(record)) for one, record in found if record]

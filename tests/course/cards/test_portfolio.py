@@ -17,8 +17,7 @@ from course.flags import GROUPS, SWITCHES
 from course.questions import knowledge
 from course.verbs import state
 from course.verbs.portfolio import poster as drawing
-from course.verbs.portfolio.cheat_sheet import cheat_sheet, sheet_html, short_name
-from course.verbs.portfolio.numbers import numbers
+from course.verbs.portfolio.cheat_sheet import cheat_sheet, own_numbers, sheet_html, short_name
 from tests.lessons.l15_review.rows import flips
 
 NAME = "15-flip-all"
@@ -69,14 +68,11 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_a_sentence(monkeypatc
     assert "could not be kept" in capsys.readouterr().out
 
 
-def test_own_numbers_are_told_with_machine_and_day_and_the_rest_is_called_open():
-    before = numbers({"15_review"})
-    assert before.measured == () and NAME in before.open
+def test_own_numbers_are_told_with_machine_and_day():
+    assert own_numbers({"15_review"}) == []
     save_own(record(3, 7))
-    found = numbers({"15_review"})
-    assert [one.experiment for one in found.measured] == [NAME] and NAME not in found.open
-    assert "My CPU" in found.measured[0].where and "2026-03-07" in found.measured[0].where
-    assert found.measured[0].sentence == pick(base.get(NAME).headline(record(3, 7)))
+    ((said, where),) = own_numbers({"15_review"})
+    assert "My CPU" in where and "2026-03-07" in where and said == pick(base.get(NAME).headline(record(3, 7)))
 
 
 # --- sheets ---
@@ -95,13 +91,10 @@ def test_every_switch_stands_on_the_sheet_of_its_submodule_and_every_group_has_o
 
 
 @pytest.mark.parametrize("group, card", [("cudnn", "cudnn.benchmark"), ("torch", "deterministic_algorithms")])
-def test_a_sheet_carries_the_advice_of_its_cards_and_the_experiments_of_their_lessons(group, card):
+def test_a_sheet_carries_the_advice_of_its_cards(group, card):
     sheet = cheat_sheet(group)
     assert card in {one.id for one in sheet.cards}
     assert not [one.id for one in sheet.cards if one.id.startswith(("recipe.", "map.", "export."))]
-    lessons = {one.lesson for one in sheet.cards}
-    named = {*sheet.numbers.open, *sheet.numbers.elsewhere, *(one.experiment for one in sheet.numbers.measured)}
-    assert named == {name for name, one in base.load_all().items() if one.lesson in lessons}
 
 
 def test_sheets_and_poster_change_no_switch():

@@ -11,12 +11,10 @@ from course.cards.cards import card as practice
 from course.cards.cards import checkpoint
 from course.cards.deck import Deck
 from course.cards.text import answer, text_mode
-from course.core.i18n import set_language
 from course.core.markup import inline, paragraphs, plain
 from course.learning.bets import bet_of, settle
 from course.learning.log import AnswerLog
-from course.learning.numbers import parse_number
-from course.learning.session import AnswerError
+from course.learning.session import AnswerError, parse_number
 from course.learning.sheet import current_sheet, open_sheet
 from course.questions.bank import Bank
 from tests.support import quiz_items as q
@@ -96,19 +94,6 @@ def test_a_double_click_hands_in_once_and_leaves_the_feedback(bank, log, monkeyp
     press(card, "b")
     card.buttons[2].click()
     assert len(log.entries()) == 2, "an opened card takes an answer at once"
-
-
-def test_choosing_again_replaces_or_toggles(bank, log):
-    single = build(practice, "05-one", bank, log)
-    press(single, "a", "c")
-    assert single.input.response().options == ("c",)
-    press(single, "c", "c")
-    assert single.input.response().options == ("c",), "a double click does not take the choice back"
-    many = build(practice, "05-many", bank, log)
-    press(many, "c", "a", "b", "b")
-    assert many.input.response().options == ("a", "c")
-    many.buttons[2].click()
-    assert "🎯" in many.say.value
 
 
 def test_a_reopened_card_shows_the_answer_and_its_explanations(bank, log):
@@ -234,25 +219,6 @@ def test_a_checkpoint_card_says_when_what_is_chosen_is_not_what_is_recorded(bank
     assert "your sheet holds: 3." in number.say.value
     again = build(checkpoint, "05-c-count", bank, log, sheet=sheet)
     assert "✓ Recorded earlier" in again.say.value and "not recorded yet" not in again.say.value
-
-
-def test_a_log_that_cannot_be_written_is_reported_on_the_card(bank, tmp_path):
-    (tmp_path / "file").write_text("")
-    card = build(practice, "05-one", bank, AnswerLog(tmp_path / "file" / "x"))
-    press(card, "b")
-    card.buttons[2].click()
-    assert "🎯" in card.say.value and "could not be saved" in card.say.value
-
-
-def test_chinese_cards_are_chinese(bank, log):
-    set_language("zh")
-    card = build(practice, "05-one", bank, log)
-    press(card, "a")
-    assert "已选" in card.input.rows["a"].button.description and visible(card)[0] == "提交：猜的"
-    card.buttons[1].click()
-    assert "答案是 b" in card.say.value and "中文：why of b" in card.say.value
-    set_language("en")
-    assert "why of b" in build(practice, "05-one", bank, log).say.value
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from course.cards.anki import front
 from course.cards.cards import card as practice
 from course.cards.offline import item_data
-from course.cards.saved import body_html
+from course.cards.render import body_html
 from course.cards.text import answer
 from course.core.i18n import pick, set_language
 from course.core.markup import plain

@@ -12,12 +12,12 @@ from course.cards.card_spoken import SpokenCard
 from course.cards.text import answer
 from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.markup import plain
-from course.learning.interviewing import following
 from course.learning.marking import Response, mark
 from course.learning.review import plan
 from course.questions.bank import Bank
 from course.questions.item_lint import language_faults
 from course.verbs import state
+from course.verbs.interviewing import following
 
 BANK = Bank()
 QUESTIONS = BANK.interview()

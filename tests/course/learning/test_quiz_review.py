@@ -10,8 +10,7 @@ import course
 from course.learning.entry import Entry, counted
 from course.learning.log import AnswerLog
 from course.learning.progress import summary
-from course.learning.review import greeting, plan
-from course.learning.schedule import A_DAY, due
+from course.learning.review import due, greeting, plan
 from course.learning.session import earlier
 from course.questions.bank import Bank
 from course.verbs import state
@@ -89,18 +88,6 @@ def test_two_hundred_due_become_one_sitting_of_mixed_lessons(tmp_path):
     assert summary(done, bank, NOW).due == 0 and summary(few, bank, NOW).due == 12
 
 
-def test_who_reviews_each_day_has_done_everything_that_was_due(tmp_path):
-    bank = big_bank(tmp_path / "big")
-    entries, met = [answered(item.id, "incorrect", 20) for item in bank.items()][:50], set()
-    for number in range(5):
-        here = NOW + timedelta(days=number)
-        found = plan(entries, bank, here)
-        assert found.due <= A_DAY
-        met.update(found.items)
-        entries += [answered(item, "correct", -number, 3) for item in found.items]
-    assert met == {entry.item for entry in entries[:50]}
-
-
 def test_lost_bets_stand_in_the_sitting_and_the_count(bank):
     moment = (NOW - timedelta(days=9)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     later = (NOW - timedelta(days=4)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -152,13 +139,13 @@ def kernel(monkeypatch):
 
 
 def test_the_warm_up_asks_what_is_due_and_a_right_answer_ends_it_for_today(kernel, capsys, monkeypatch):
-    from course.verbs import reviewing
+    from course.verbs import questions
 
     item = next(one for one in state.now.bank.items("02_timing") if one.kind == "single")
     start = datetime.now(timezone.utc) - timedelta(days=3)
 
     def asked(days):
-        monkeypatch.setattr(reviewing, "_now", lambda: (start + timedelta(days=days)).astimezone())
+        monkeypatch.setattr(questions, "_now", lambda: (start + timedelta(days=days)).astimezone())
         for state.now.lesson in ("03_flops", "06_cudnn_deterministic"):
             course.review(due=2)
         return capsys.readouterr().out.count("[02-")

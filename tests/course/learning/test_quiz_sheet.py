@@ -11,8 +11,7 @@ import pytest
 from course.core.catalog import checkpoint_names
 from course.learning.harvesting import MIME, harvest
 from course.learning.marking import Response
-from course.learning.sheet import AnswerSheet
-from course.learning.sheet_view import sheet_html, sheet_text
+from course.learning.sheet import AnswerSheet, sheet_html, sheet_text
 
 START = datetime(2026, 3, 1, 9, tzinfo=timezone.utc)
 ITEMS = ["05-c-one", "05-c-count"]
@@ -121,11 +120,6 @@ def test_a_file_that_cannot_be_written_is_said_and_the_notebook_keeps_the_answer
     assert "could not be written" in sheet.take_notices()[0]
     assert answers(harvest(notebook(sheet.bundle()[MIME]))) == {"05-c-one": ["b"]}
     assert not (tmp_path / "nowhere").exists()
-
-
-def test_no_half_files_are_left(sheet, tmp_path):
-    sheet.record("05-c-one", Response(("b",)), START)
-    assert [one.name for one in tmp_path.iterdir() if one.is_file()] == ["05_x.answers.json"]
 
 
 def test_the_list_says_in_words_what_is_answered(sheet):
