@@ -10,7 +10,7 @@ from typing import Any
 from torch import nn
 from torch.nn.modules import module as torch_module
 
-OWN = "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks"
+OWN = "_forward_pre_hooks", "_forward_hooks"
 """Where a module keeps its hooks; torch keeps those of all modules under the same names with `_global` before them."""
 
 
@@ -65,15 +65,14 @@ class Noted:
             self.gave.add(at)
         return answer
 
-    def take_off(self) -> list[Callable[..., Any]]:
-        """Remove the hooks that only looked from the copy. Returns the others: what they give back is part of the forward.
+    def take_off(self) -> None:
+        """Remove the hooks that only looked from the copy: what the others give back is part of the forward.
 
         Hooks that were copied (objects, bound methods) stay, too: they may do a layer's work, as spectral_norm does.
         """
         for at, (hooks, key, _) in enumerate(self.shared):
             if at not in self.gave:
                 del hooks[key]
-        return [self.shared[at][2] for at in sorted(self.gave)]
 
 
 @contextlib.contextmanager

@@ -1,14 +1,13 @@
 """Where the time of one run of a model goes, as torch.profiler sees it: a part for each layer, and one for what runs outside them.
 
-Every layer opens a named range. An operation belongs to the innermost range around it, a backward operation to the layer of the forward
-operation whose sequence number it carries. On a GPU its kernels, by their own durations, are what counts; on a CPU its own time, and the
-time of the Python around it. So the parts add up to all there is.
+Every layer opens a named range. An operation belongs to the innermost range around it. On a GPU its kernels, by their own durations,
+are what counts; on a CPU its own time, and the time of the Python around it. So the parts add up to all there is.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -22,9 +21,6 @@ from course.roofline.layer import OUTSIDE
 from course.roofline.replay import Unit
 
 LAYER = "layer: "
-BACKWARD = "autograd::engine::evaluate_function"
-CONVERSIONS = ("nchwtonhwc", "nhwctonchw", "converttensor")
-"""Parts of the names of kernels that only put a tensor into another memory layout, in small letters."""
 EMPTY_CALLS, EMPTY_PROFILES = 20, 5
 
 
@@ -46,17 +42,9 @@ def profiled(run: Callable[[], Any], layers: Sequence[Unit], on_cuda: bool) -> l
 def parts_us(events: Iterable[Any], on_cuda: bool) -> dict[str, float]:
     """Layer -> microseconds of it in one run, from its events; OUTSIDE: of all else."""
     us = kernels_us if on_cuda else own_us
-    operations = [event for event in events if not is_kernel(event)]
-    of_node: dict[int, str | None] = {}
-    for event in sorted(operations, key=lambda event: event.time_range.start):
-        if event.sequence_nr >= 0 and _node(event) is None:
-            of_node[event.sequence_nr] = _range(event)  # the last one of that number made the node
-    found: dict[str, float] = defaultdict(float)
+    operations, found = [event for event in events if not is_kernel(event)], defaultdict[str, float](float)
     for event in operations:
-        layer, node = _range(event), _node(event)
-        if layer is None and node is not None:
-            layer = of_node.get(node.sequence_nr)
-        found[OUTSIDE if layer is None else layer] += us(event)
+        found[_range(event)] += us(event)
     if not on_cuda:
         ranges = sum(event.name.startswith(LAYER) for event in operations)
         found[OUTSIDE] = max(0.0, found[OUTSIDE] - ranges * empty_range_us())
@@ -81,30 +69,15 @@ def empty_range_us() -> float:
 
     def one_profile() -> float:
         events = profiled(lambda: [nothing.module(x) for _ in range(EMPTY_CALLS)], [nothing], on_cuda=False)
-        return sum(own_us(event) for event in events if _range(event) is None) / EMPTY_CALLS
+        return sum(own_us(event) for event in events if _range(event) == OUTSIDE) / EMPTY_CALLS
 
     return min(one_profile() for _ in range(EMPTY_PROFILES))
 
 
-def conversions_share(events: Iterable[Any]) -> float:
-    """The part of all kernels' time in kernels that only change the memory layout."""
-    times = [(event.name.lower(), event.time_range.elapsed_us()) for event in events if is_kernel(event)]
-    changing = sum(us for name, us in times if any(part in name for part in CONVERSIONS))
-    return changing / max(sum(us for _, us in times), 1e-9)
-
-
-def _chain(event: Any) -> Iterator[Any]:
-    """The event and those it is inside of, from the innermost outwards."""
+def _range(event: Any) -> str:
+    """The innermost layer around an event; OUTSIDE where there is none."""
     while event is not None:
-        yield event
+        if event.name.startswith(LAYER):
+            return event.name[len(LAYER) :]
         event = event.cpu_parent
-
-
-def _range(event: Any) -> str | None:
-    """The innermost layer around an event."""
-    return next((one.name[len(LAYER) :] for one in _chain(event) if one.name.startswith(LAYER)), None)
-
-
-def _node(event: Any) -> Any:
-    """The step of the backward that an event is part of, or None."""
-    return next((one for one in _chain(event) if one.name.startswith(BACKWARD)), None)
+    return OUTSIDE

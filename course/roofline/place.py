@@ -6,7 +6,7 @@ import contextlib
 import copy
 import io
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import Any
@@ -17,7 +17,7 @@ from torch import nn
 from course.core.bars import end_progress, progress
 from course.core.generators import generators_preserved
 from course.core.i18n import t
-from course.flops import CountError, FlopCount, count
+from course.flops import CountError, count
 from course.roofline import hooks, inside
 from course.roofline.layer import OUTSIDE, TINY, Layer
 from course.roofline.machine import wait
@@ -26,8 +26,7 @@ from course.roofline.replay import Call, Capture, Unit, floor, sweep, timed_roun
 from course.roofline.result import Roofline
 from course.roofline.roof import Peaks
 from course.roofline.tensors import copied, tensors
-from course.roofline.validation import checked, where
-from course.roofline.words import RooflineError, reason
+from course.roofline.words import RooflineError, cannot, checked, reason, where
 from course.timing import enough
 from course.timing.deadline import out_of_time
 from course.timing.stats import FEWEST_ROUNDS, median_interval
@@ -42,27 +41,19 @@ STEADY_CALLS = 5
 """Runs of the whole in a row without a wait, on a GPU."""
 
 
-def place(
-    model: nn.Module,
-    *inputs: Any,
-    peaks: Peaks | None = None,
-    max_time: float = 5.0,
-    training: bool = False,
-    **kwargs: Any,
-) -> Roofline:
-    """Where the time of a model goes, in one table: place `model(*inputs, **kwargs)` and each of its layers under the roof.
+def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: float = 5.0, **kwargs: Any) -> Roofline:
+    """Where the time of a forward goes, in one table: place `model(*inputs, **kwargs)` and each of its layers under the roof.
 
     For each layer (a module that calls no other one): output shape, parameters, FLOPs (course.flops), bytes moved at least, measured
     time, its part of the time with the likely range, what limits it (compute, memory, or neither: overhead) and how far from the roof
-    it is. What runs outside the layers is a row of its own; the parts add up to 100 %. Print it, show it in a notebook, ask
-    `.table("time")` (the longest first) or `.rows()` (plain dicts for pandas).
+    it is. What runs outside the layers is a row of its own; the parts add up to 100 %. Print it, show it in a notebook, or ask
+    `.rows()` (plain dicts for pandas).
 
     The forward runs without gradients, in the mode the model is in, and on copies of model and inputs: nothing of yours changes, also
     after an exception, and random generators are put back. Hooks of yours that only look run as often as in one forward. (What a
     forward itself does outside of its model, such as writing a file, it does here too, once for each run.)
-    training: a training step instead, forward and backward, without the optimizer; bytes are then those of both.
 
-    On an NVIDIA GPU a layer's time is that of its kernels inside the whole forward or step, and that the GPU idles is a fact of the
+    On an NVIDIA GPU a layer's time is that of its kernels inside the whole forward, and that the GPU idles is a fact of the
     whole. Elsewhere each layer is timed by itself, with its data out of the cache; on a CPU with one thread the time is that of the
     thread, without what other programs took, else it is wall time. What runs outside the layers has the part that torch.profiler saw.
 
@@ -73,7 +64,7 @@ def place(
     model = checked(model)
     require_positive(max_time=max_time)
     device, dtype = where(tensors([*model.parameters(), *model.buffers(), *inputs, *kwargs.values()]))
-    run = _Run(model, (inputs, kwargs), device, training, max_time)
+    run = _Run(model, (inputs, kwargs), device, max_time)
     roof = peaks or kept_peaks(device, dtype, torch.get_num_threads(), precision(device))
     run.measure()
     return run.result(roof)
@@ -82,33 +73,28 @@ def place(
 class _Run:
     """One placing while it is under way."""
 
-    def __init__(self, model: nn.Module, arguments: Any, device: str, training: bool, max_time: float) -> None:
+    def __init__(self, model: nn.Module, arguments: Any, device: str, max_time: float) -> None:
         self.device, self.kind, self.max_time = device, device.split(":")[0], max_time
-        with self._in_words(_not_copied), torch.set_grad_enabled(training):
-            own, arguments = _copied_model(model), copied(arguments, leaves=True)
-        self.whole = Call(forward=own, arguments=arguments, step=training, written=True)
-        noted = hooks.Noted(model, own)
-        with self._settings(), self._in_words(_first_run_stopped):
-            seen = Capture(self.whole, device)
-        self.changing = noted.take_off()
-        self.layers, self.as_layer = seen.layers, seen.units[id(own)]
-        self.why = "" if self.kind == "cuda" else seen.why
-        self.alone = self.layers == [self.as_layer]
         try:
-            self.counted = self._counted()
+            own, self.whole = _copied_model(model), Call(forward=model, arguments=copied(arguments), written=True)
+        except Exception as error:
+            raise _not_copied(reason(error)) from error
+        self.whole.forward, noted = own, hooks.Noted(model, own)
+        with self._settings(t("the first time", "第一次")):
+            seen = Capture(self.whole, device)
+        noted.take_off()
+        self.layers, self.as_layer = seen.layers, seen.units[id(own)]
+        self.alone = self.layers == [self.as_layer]
+        args, named = self.whole.arguments
+        try:
+            with self._settings(t("again", "再次")), hooks.none_of_all_modules():
+                self.counted = count(own, *args, **named)
         except CountError as error:
-            raised = error.__cause__  # by the forward, which ran through before
-            raise RooflineError(_later_run_stopped(reason(raised)) if raised else _not_counted(str(error))) from error
+            raise RooflineError(str(error)) from error
         self.outside: list[float] = []  # its part of each run that was profiled
         self.idle: float | None = None
-        self.conversions, self.rounds = 0.0, 0
-        self.got = 1.0  # share of the processor that this thread got while it timed
+        self.rounds, self.got = 0, 1.0  # got: share of the processor that this thread got while it timed
         self.floor = [] if self.kind == "cuda" else floor(device)
-
-    def _counted(self) -> FlopCount:
-        inputs, kwargs = self.whole.arguments
-        with self._settings(), hooks.none_of_all_modules():
-            return count(self.whole.forward, *inputs, training=self.whole.step, **kwargs)
 
     def measure(self) -> None:
         """Profile the whole, then time the layers one by one in rounds; on a GPU the kernels in the profile are their time."""
@@ -117,7 +103,7 @@ class _Run:
         self.bar, self.began = progress(self.max_time, t("placing the layers", "逐层测量")), time.perf_counter()
         before, quiet = time.thread_time(), contextlib.redirect_stdout(io.StringIO())
         try:
-            with self._settings(), hooks.none_of_all_modules(), quiet, self._in_words(_later_run_stopped):
+            with self._settings(t("again", "再次")), hooks.none_of_all_modules(), quiet:
                 self._profile()
                 if self.kind == "cuda":
                     self._whole_on_cuda()
@@ -138,13 +124,11 @@ class _Run:
         until = FOR_PROFILES[self.kind] * self.max_time
         while not self.outside or len(self.outside) < FEWEST_ROUNDS and self._spent() < until and not out_of_time():
             self.whole.renew()
-            events = inside.profiled(self.whole, self.layers, on_cuda)
-            parts = inside.parts_us(events, on_cuda)
+            parts = inside.parts_us(inside.profiled(self.whole, self.layers, on_cuda), on_cuda)
             every = 1e6 if on_cuda else max(sum(parts.values()), TINY)  # of kernels the seconds
             for unit in self.layers:
                 unit.parts.append(parts.get(unit.name, 0.0) / every)
             self.outside.append(parts.get(OUTSIDE, 0.0) / every)
-            self.conversions = inside.conversions_share(events) if on_cuda else 0.0
 
     def _whole_on_cuda(self) -> None:
         """Samples of the whole without a profiler, several runs in a row; the rest of its time no kernel runs."""
@@ -165,7 +149,7 @@ class _Run:
 
     def _one_by_one(self) -> None:
         """Rounds of the layers, each alone, until the next would go over the budget."""
-        empty, calls = sweep(self.device), [] if self.why else [call for unit in self.layers for call in unit.timed]
+        empty, calls = sweep(self.device), [call for unit in self.layers for call in unit.timed]
         round_s, most_s = 0.0, self.max_time
         while self.rounds < MOST_ROUNDS and (
             not self.rounds or self._spent() + round_s <= most_s and not out_of_time()
@@ -173,12 +157,7 @@ class _Run:
             started = self._spent()
             if not self.alone and (not calls or self.rounds % WHOLE_EVERY == 0):
                 timed_round([self.whole], self.device, empty)
-            try:
-                timed_round([*calls, *self.floor], self.device, empty)
-            except Exception as error:
-                if self.rounds or self.alone:
-                    raise
-                self.why, calls = reason(error), []
+            timed_round([*calls, *self.floor], self.device, empty)
             self.rounds += 1
             self.bar.update(min(self._spent(), self.max_time) - self.bar.n)
             round_s = self._spent() - started
@@ -189,42 +168,31 @@ class _Run:
 
     def result(self, roof: Peaks) -> Roofline:
         """What was measured, as a Roofline."""
-        work, samples = {node.name: node for _, node in self.counted.by_module.walk()}, self._samples()
+        work = {node.name: node for _, node in self.counted.by_module.walk()}
         layers = []
         for unit in self.layers:
             node = work.get(unit.name)
             flops, params = (node.flops, node.total_params) if node else (0, 0)
-            layers.append(self._layer(unit, flops, params, samples[unit.name], roof))
+            samples_s = unit.parts if self.kind == "cuda" else unit.samples_s
+            layers.append(self._layer(unit, flops, params, samples_s, roof))
         roof, raised = _raised(roof, layers)
         layers = [replace(layer, peaks=roof) for layer in layers]
         whole = layers[0] if self.alone else self._whole(layers, roof)
-        if samples[OUTSIDE]:
-            times = tuple(seconds * 1e3 for seconds in samples[OUTSIDE])
+        if outside := self._outside_ms(layers):
             flops = max(0, whole.flops - sum(layer.flops for layer in layers))
-            layers.append(Layer(OUTSIDE, "", flops, 0, median(times), 1, roof, times))
-        return Roofline(
-            whole,
-            () if self.alone else tuple(layers),
-            roof,
-            self.rounds,
-            (*raised, *self._remarks()),
-            self.whole.step,
-            self.idle,
-            self.conversions,
-        )
+            layers.append(Layer(OUTSIDE, "", flops, 0, median(outside), 1, roof, outside))
+        shown = () if self.alone else tuple(layers)
+        return Roofline(whole, shown, roof, self.rounds, (*raised, *self._remarks()), self.idle)
 
-    def _samples(self) -> dict[str, list[float]]:
-        """Name of a layer -> seconds in one forward, one value a round; OUTSIDE: of all else (none: there is nothing else)."""
+    def _outside_ms(self, layers: Sequence[Layer]) -> tuple[float, ...]:
+        """What runs outside the layers in one forward, one value a round; none where there is nothing else."""
         if self.kind == "cuda":
-            return {unit.name: unit.parts for unit in self.layers} | {OUTSIDE: self.outside * any(self.outside)}
-        whole_s = median(self.whole.samples_s or [0.0])
-        outside = [part * whole_s for part in self.outside]
-        if self.why:
-            return {unit.name: [part * whole_s for part in unit.parts] for unit in self.layers} | {OUTSIDE: outside}
-        found = {unit.name: unit.samples_s for unit in self.layers}
-        if not self.outside and not self.alone:
-            outside = [max(0.0, whole_s - sum(map(median, found.values())))]
-        return found | {OUTSIDE: outside}
+            return tuple(seconds * 1e3 for seconds in self.outside) * any(self.outside)
+        if self.alone:
+            return ()
+        whole_ms = median(self.whole.samples_s) * 1e3
+        rest = [max(0.0, whole_ms - sum(layer.time_ms for layer in layers))]
+        return tuple(part * whole_ms for part in self.outside) or tuple(rest)
 
     def _layer(self, unit: Unit, flops: int, params: int, samples_s: list[float], roof: Peaks) -> Layer:
         samples = tuple(seconds * 1e3 for seconds in samples_s)
@@ -248,23 +216,11 @@ class _Run:
                 "ranges: give it more max_time.",
                 f"{self.max_time:g} 秒内只测了 {self.rounds} 轮，给不出可能范围：请调大 max_time。",
             )
-        if self.why:
-            yield t(
-                f"The layers cannot be repeated one by one: {self.why}. Their times are those inside the whole, as torch.profiler saw "
-                "them, where part of the data lies in a cache.",
-                f"各层无法单独重复运行：{self.why}。所以耗时取自整个模型运行时 torch.profiler 看到的各部分，其中一部分数据在缓存里。",
-            )
         if self.device == "cpu" and self.got < QUIET:
             yield t(
                 f"Disturbed: this process got only {self.got:.0%} of the time on its processor. Other programs make times too long, "
                 "and take the caches; run it again when the machine is quieter.",
                 f"受到干扰：本进程只拿到了 {self.got:.0%} 的处理器时间。其他程序会拉长耗时、占用缓存；请在机器空闲时再运行一次。",
-            )
-        if self.changing:
-            names = ", ".join(getattr(hook, "__qualname__", type(hook).__name__) for hook in self.changing)
-            yield t(
-                f"Hooks that change what passes through a layer are part of the forward, and ran in each run of it: {names}.",
-                f"会改变层的输入或输出的 hook 属于 forward 的一部分，每次运行都会执行：{names}。",
             )
         if not self.counted.exact:
             names = ", ".join(self.counted.unknown)
@@ -273,44 +229,28 @@ class _Run:
             )
 
     @contextlib.contextmanager
-    def _settings(self) -> Iterator[None]:
-        """Random numbers are put back afterwards; gradients as the run needs them."""
-        with generators_preserved(self.device), torch.set_grad_enabled(self.whole.step):
-            yield
-
-    @contextlib.contextmanager
-    def _in_words(self, said: Callable[[str], str]) -> Iterator[None]:
-        """Turn an exception of the model into RooflineError."""
+    def _settings(self, when: str) -> Iterator[None]:
+        """No gradients; random numbers are put back afterwards; an exception of the model becomes a RooflineError. when: it runs."""
         try:
-            yield
+            with generators_preserved(self.device), torch.no_grad():
+                yield
+        except (CountError, RooflineError):
+            raise
         except Exception as error:
-            raise RooflineError(said(reason(error))) from error
+            why = reason(error)
+            raise cannot(
+                f"The model stopped when it ran {when} on copies of these inputs: {why}. place runs it many times: call it twice "
+                "by itself, as model(x), and make that work first.",
+                f"模型在这些输入的副本上{when}运行时停下了：{why}。place 要运行它很多次：请先单独调用两次，例如 model(x)，让它跑通。",
+            ) from error
 
 
-def _not_copied(why: str) -> str:
-    return t(
+def _not_copied(why: str) -> RooflineError:
+    return cannot(
         f"The model or its inputs cannot be copied ({why}), and place works on copies, so that nothing of yours changes. Keep locks, "
         "open files, generators and results with gradients out of both.",
         f"模型或输入无法复制（{why}）；place 只在副本上运行，以免改动你的任何东西。"
         "请不要在里面放锁、打开的文件、生成器或带梯度的结果。",
-    )
-
-
-def _not_counted(why: str) -> str:
-    return t(f"The model ran once, but its work cannot be counted. {why}", f"模型运行了一次，但数不出它的工作量。{why}")
-
-
-def _first_run_stopped(why: str) -> str:
-    return t(
-        f"The model does not run with these inputs. {why}. Call it once by itself, as model(x), and make that work first.",
-        f"模型用这些输入运行不起来。{why}。请先单独调用一次，例如 model(x)，让它跑通。",
-    )
-
-
-def _later_run_stopped(why: str) -> str:
-    return t(
-        f"The model ran once, and stopped when it ran again on a copy of the same inputs. {why}. place runs it many times.",
-        f"模型运行了一次，用同样输入的副本再次运行时却停下了。{why}。place 要运行它很多次。",
     )
 
 

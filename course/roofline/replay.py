@@ -16,11 +16,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.core.i18n import t
 from course.roofline.hooks import around
 from course.roofline.machine import cache_bytes, clock, free_bytes, wait
 from course.roofline.tensors import copied, moved, shape, size, tensors
-from course.roofline.words import reason
+from course.roofline.words import cannot
 
 LARGEST_SWEEP = 512 << 20
 """Bytes read at most to empty a cache."""
@@ -30,36 +29,28 @@ LARGEST_SWEEP = 512 << 20
 class Call:
     """A function on arguments of its own, to be timed. A layer is called with its hooks: they may do part of its work.
 
-    step: the backward runs as well. written: whether a run writes to the arguments, so that each gets new copies. context: entered
-    around each run. samples_s: seconds, one value a run.
+    written: whether a run writes to the arguments, so that each gets new copies. context: entered around each run. samples_s: seconds,
+    one value a run.
     """
 
     forward: Callable[..., Any]
     arguments: tuple[Any, Any]
-    step: bool = False
     written: bool = False
     context: Callable[[], Any] = nullcontext
     samples_s: list[float] = field(default_factory=list)
 
     def renew(self) -> None:
-        """New copies of arguments that a run writes to; no gradients."""
-        self.now = copied(self.arguments) if self.written or self.step else self.arguments
-        if self.step:
-            held = self.forward.parameters() if isinstance(self.forward, nn.Module) else []
-            for x in (*held, *tensors(self.arguments)):
-                x.grad = None
+        """New copies of arguments that a run writes to."""
+        self.now = copied(self.arguments) if self.written else self.arguments
 
     def __call__(self) -> Any:
         args, kwargs = self.now
-        output = self.forward(*args, **kwargs)
-        if self.step and (outputs := [x for x in tensors(output) if x.requires_grad]):
-            torch.autograd.backward(outputs, [torch.ones_like(x) for x in outputs])
-        return output
+        return self.forward(*args, **kwargs)
 
     def time(self, device: str) -> None:
         """Run it once and keep the time."""
         now = clock(device)
-        with self.context(), torch.set_grad_enabled(self.step):
+        with self.context():
             wait(device)
             began = now()
             self()
@@ -69,8 +60,8 @@ class Call:
 
 @dataclass(eq=False)
 class Unit:
-    """A module and what was seen of it. moved: bytes of all its calls. shape: of its first call. calls: how often it ran; steps: how
-    often with a backward. timed: its calls, if it is a layer. parts: its part of each run that was profiled.
+    """A module and what was seen of it. moved: bytes of all its calls. shape: of its first call. calls: how often it ran. timed: its
+    calls, if it is a layer. parts: on a GPU, the seconds of its kernels in each run that was profiled.
     """
 
     name: str
@@ -78,7 +69,6 @@ class Unit:
     moved: int = 0
     shape: str = ""
     calls: int = 0
-    steps: int = 0
     timed: list[Call] = field(default_factory=list)
     parts: list[float] = field(default_factory=list)
 
@@ -92,65 +82,57 @@ class Capture:
     """One run of the whole in which modules note their shapes and bytes, and layers get their calls with copies of what they were given.
 
     layers: modules that called no other one, in the order of their first calls. Modules of nn.utils.parametrize, which make a weight
-    of the layer they are in, belong to that layer. In a step, layers that torch.utils.checkpoint runs again in the backward have more
-    calls than backwards. why: why some call cannot be repeated alone, in the learner's language; "" where all can.
+    of the layer they are in, belong to that layer. Raises RooflineError where a call cannot be repeated alone.
     """
 
     def __init__(self, whole: Call, device: str) -> None:
         self.whole, self.device = whole, device
-        self.room = 0.0 if device.startswith("cuda") else free_bytes(device) / 3  # of copies; on CUDA none are needed
+        self.room = float("inf") if device.startswith("cuda") else free_bytes(device) / 3  # of copies
         named = whole.forward.named_modules()
         self.units = {id(part): Unit(name, part) for name, part in named if "parametrizations" not in name.split(".")}
         self.open_calls: list[Any] = []
         self.containers: set[int] = set()
         self.ran: dict[int, Unit] = {}
-        self.why, self.in_forward = "", True
-        run = Call(forward=self._forward, arguments=whole.arguments, step=whole.step, written=True)
-        run.renew()
+        self.refused: Exception | None = None
+        whole.renew()
         with around([unit.module for unit in self.units.values()], self._before, self._after):
-            run()
+            whole()
+        if self.refused:
+            raise self.refused
         self.layers = [unit for key, unit in self.ran.items() if key not in self.containers]
-
-    def _forward(self, *args: Any, **kwargs: Any) -> Any:
-        output = self.whole.forward(*args, **kwargs)
-        self.in_forward = False
-        return output
 
     def _before(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if self.open_calls and self.open_calls[-1][0] is not module:
             self.containers.add(id(self.open_calls[-1][0]))
         self.ran.setdefault(id(module), self.units[id(module)])
         inputs = tensors((args, kwargs))
-        own, why = self._own((args, kwargs), inputs, module)
-        self.open_calls.append((module, inputs, _versions(inputs), own, why, _autocast(self.device)))
+        self.open_calls.append(
+            (module, inputs, _versions(inputs), self._own((args, kwargs), inputs), _autocast(self.device))
+        )
 
-    def _own(self, arguments: Any, inputs: Sequence[torch.Tensor], module: nn.Module) -> tuple[Any, str]:
-        """Copies of the arguments, or None and why there are none."""
-        if any(map(torch._C._functorch.is_functorch_wrapped_tensor, (*inputs, *module.parameters()))):
-            return None, t(
-                "they run inside a transform of torch.func, such as vmap", "它们运行在 torch.func 的变换（例如 vmap）里"
+    def _own(self, arguments: Any, inputs: Sequence[torch.Tensor]) -> Any:
+        """Copies of the arguments; where there can be none, `refused` says why."""
+        if any(map(torch._C._functorch.is_functorch_wrapped_tensor, inputs)):
+            self.refused = cannot(
+                "Layers run inside a transform of torch.func, such as vmap, and cannot be timed one by one: place one of them by itself.",
+                "有的层运行在 torch.func 的变换（例如 vmap）里，无法逐层计时：请单独对其中一层使用 place。",
             )
-        if self.why or self.room < sum(map(size, inputs)):
-            return None, t("copies of their inputs do not fit into memory", "内存放不下它们输入的副本")
-        try:
-            return copied(arguments, leaves=True), ""
-        except Exception as error:
-            return None, reason(error)
+        elif self.room < sum(map(size, inputs)):
+            self.refused = cannot(
+                "Copies of what the layers get do not fit into memory: give place a smaller batch.",
+                "内存放不下各层输入的副本：请把批大小调小一些。",
+            )
+        return None if self.refused else copied(arguments)
 
     def _after(self, module: nn.Module, output: Any) -> None:
-        _, inputs, versions, own, why, context = self.open_calls.pop()
+        _, inputs, versions, own, context = self.open_calls.pop()
         unit, written = self.units[id(module)], versions != _versions(inputs)
-        step = self.whole.step and torch.is_grad_enabled() and (self.in_forward or not unit.steps)
         unit.shape = unit.shape or shape(inputs, tensors(output))
-        unit.moved += moved(module, inputs, output, written, step)
+        unit.moved += moved(module, inputs, output, written)
         unit.calls += 1
-        unit.steps += step and self.in_forward
-        if id(module) in self.containers:
-            return
-        self.why = self.why or why
-        self.room -= sum(map(size, inputs))
-        if own is not None:
-            unit.timed.append(Call(forward=module, arguments=own, step=step, written=written, context=context))
+        if id(module) not in self.containers:
+            self.room -= sum(map(size, inputs))
+            unit.timed.append(Call(forward=module, arguments=own, written=written, context=context))
 
 
 def _versions(inputs: Sequence[torch.Tensor]) -> list[int]:

@@ -1,16 +1,18 @@
-"""What `place` gives back: the model and its layers against the measured roof: plain data."""
+"""What `place` gives back: the model and its layers against the measured roof, as plain data, sentences and a table."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
-from course.core.i18n import Text, both, pick, t
-from course.core.units import format_ms
+from course.core.i18n import both, pick, t
+from course.core.tables import as_html, as_text
+from course.core.units import format_ms, scaled
 from course.figures.picture import Plot
 from course.figures.shown import Block
-from course.roofline import render
-from course.roofline.layer import TINY, Layer, by_bound
+from course.roofline.layer import OUTSIDE, TINY, Layer, by_bound
 from course.roofline.roof import Peaks
 from course.roofline.words import between, bound_word, percent
 from course.timing import enough
@@ -18,34 +20,28 @@ from course.timing import enough
 CLEAR, LARGE = 1.05, 0.1
 """A layer is named only where even the low end of its time / that of the next one, round by round, is above the first, and where it
 takes this part of all the time."""
-NEAR_THE_ROOF = 0.6
-"""From this share of the roof on, the same work can hardly be done faster."""
-IDLE, CONVERTING = 0.2, 0.05
-"""From these parts of the time on, the GPU's waiting, or changes of the memory layout, are what to try first."""
-OVERHEAD = both(
-    "give each call more work: a larger batch; then torch.compile, which joins small calls",
-    "让每次调用多干点活：增大 batch；再试 torch.compile，它会合并零碎的调用",
-)
-NEAR = both(
-    "a smaller type (bfloat16 where the device computes it fast) or torch.compile; the same work can hardly be faster",
-    "换更小的类型（设备算得快时用 bfloat16），或用 torch.compile；同样的活儿很难再快了",
-)
-MOVES = both(
-    "torch.compile, which joins it with its neighbours: it does more arithmetic than its 0 FLOPs say (exp, erf, divisions), or waits",
-    "torch.compile，把它和相邻的层合并：它的实际运算比计为 0 的 FLOPs 多（exp、erf、除法），或者在等待",
-)
-LAYOUT = both(
-    "another layout, model.to(memory_format=torch.channels_last) and the input too, then another batch size",
-    "换内存布局：模型和输入都 .to(memory_format=torch.channels_last)，再换一个批大小",
-)
-SIZE = both(
-    "another batch size: too few rows leave the units idle; on a CPU also another number of threads",
-    "换一个批大小：行数太少，运算单元就闲着；在 CPU 上也可以换线程数",
-)
-OUTSIDE = both(
-    "look into forward() itself, where no layer is called: torch.profiler names the operators that run there",
-    "看 forward() 本身，也就是不调用任何层的那些代码：torch.profiler 会列出那里运行的算子",
-)
+IDLE = 0.2
+"""From this part of the time on, the GPU's waiting is what to try first."""
+TRY = {
+    "overhead": both(
+        "give each call more work: a larger batch; then torch.compile, which joins small calls",
+        "让每次调用多干点活：增大 batch；再试 torch.compile，它会合并零碎的调用",
+    ),
+    "outside": both(
+        "look into forward() itself, where no layer is called: torch.profiler names the operators that run there",
+        "看 forward() 本身，也就是不调用任何层的那些代码：torch.profiler 会列出那里运行的算子",
+    ),
+    "memory": both(
+        "a larger batch where most bytes are weights; else torch.compile, which joins it with its neighbours, or a smaller type (bfloat16)",
+        "搬的多半是权重时增大 batch；否则试 torch.compile（把它和相邻的层合并），或换更小的类型（bfloat16）",
+    ),
+    "compute": both(
+        "another batch size, for convolutions also memory_format=torch.channels_last; then a smaller type (bfloat16) where the device "
+        "computes it fast",
+        "换一个批大小，卷积还可以用 memory_format=torch.channels_last；再试更小的类型（设备算得快时用 bfloat16）",
+    ),
+}
+"""What may help a layer, by what limits it."""
 LAUNCHES = both(
     'more work for each launch: a larger batch; then torch.compile(mode="reduce-overhead"), which issues all launches at once',
     '让每次启动多干点活：增大 batch；再试 torch.compile(mode="reduce-overhead")，它把所有启动一次发完',
@@ -62,9 +58,8 @@ class Roofline:
 
     whole: the model as if it were one layer (its bytes: what enters and leaves it and every weight, once), measured in
     one piece. layers: in the order they ran, and last what runs outside them (empty if the model is itself a single layer).
-    peaks: the roof. rounds: samples of each layer. notes: sentences in the learner's language. training: a training step (forward and
-    backward). idle: on a GPU, whose layers' times are those of their kernels: the part of the steady time of the whole in which no
-    kernel runs (None elsewhere). conversions: the part of the kernels' time that only puts tensors into another memory layout.
+    peaks: the roof. rounds: samples of each layer. notes: sentences in the learner's language. idle: on a GPU, whose layers' times are
+    those of their kernels: the part of the steady time of the whole in which no kernel runs (None elsewhere).
     """
 
     whole: Layer
@@ -72,9 +67,7 @@ class Roofline:
     peaks: Peaks
     rounds: int = 0
     notes: tuple[str, ...] = ()
-    training: bool = False
     idle: float | None = None
-    conversions: float = 0.0
 
     @property
     def points(self) -> tuple[Layer, ...]:
@@ -93,9 +86,19 @@ class Roofline:
             for layer, (part, low, high) in zip((self.whole, *self.layers), parts, strict=True)
         ]
 
-    def table(self, order: str = "run") -> str:
-        """The table as text. order: "run" (as the layers ran) or "time" (the longest first). Raises RooflineError for another order."""
-        return render.table(self.whole, self.layers, order)
+    def table(self) -> str:
+        """The table as text: the whole model, then the layers and what runs outside them, the longest first."""
+        return "\n".join(as_text(self._lines()))
+
+    def _lines(self) -> list[list[str]]:
+        head = t(
+            "layer|output|parameters|FLOPs|bytes|time|of the time|likely range|limited by|of its roof|likely range",
+            "层|输出|参数|FLOPs|字节|耗时|占耗时|可能范围|受限于|占屋顶|可能范围",
+        ).split("|")
+        kind = self.whole.kind
+        first = _line(t(f"whole model: {kind}", f"整个模型：{kind}"), self.whole, [self.whole])
+        longest = sorted(self.layers, key=lambda layer: -layer.time_ms)
+        return [head, first, *(_line(layer.label, layer, self.layers) for layer in longest)]
 
     @property
     def named(self) -> Layer | None:
@@ -141,32 +144,16 @@ class Roofline:
     def try_first(self) -> str:
         """The one thing to try first: on a GPU for the whole; else for the layer that takes longest, or where none stands out, for the
         longest of those with the limit that takes most of the time."""
-        why, what = self._for_whole() or self._for_layers()
+        if self.idle is not None and self.idle >= IDLE:
+            why, what = both(f"the GPU idles {self.idle:.0%}", f"GPU 有 {self.idle:.0%} 的时间闲着"), LAUNCHES
+        elif self.idle is not None and self.peaks.dtype == "float32":
+            why, what = both("the GPU is busy, in float32", "GPU 一直在忙，用的是 float32"), HALF
+        else:
+            most = next(iter(by_bound(self.points)))
+            limited = [layer for layer in self.points if layer.bound == most]
+            layer = self.named or max(limited, key=lambda layer: layer.time_ms)
+            why, what = both(layer.label, layer.label), TRY[layer.bound]
         return pick(both(f"Try first ({why['en']}): {what['en']}.", f"先试这个（{why['zh']}）：{what['zh']}。"))
-
-    def _for_whole(self) -> tuple[Text, Text] | None:
-        """On a GPU, launches, layout, number format, in this order: why, and what; None where none fits."""
-        if self.idle is None:
-            return None
-        if self.idle >= IDLE:
-            return both(f"the GPU idles {self.idle:.0%}", f"GPU 有 {self.idle:.0%} 的时间闲着"), LAUNCHES
-        if self.conversions >= CONVERTING:
-            part = f"{self.conversions:.0%}"
-            why = both(f"{part} of the kernels' time only changes the layout", f"kernel 时间的 {part} 只在转换布局")
-            return why, LAYOUT
-        if self.peaks.dtype == "float32":
-            return both("the GPU is busy, in float32", "GPU 一直在忙，用的是 float32"), HALF
-        return None
-
-    def _for_layers(self) -> tuple[Text, Text]:
-        """The layer that takes longest, and what to do about its limit."""
-        most = next(iter(by_bound(self.points)))
-        limited = [layer for layer in self.points if layer.bound == most]
-        layer = self.named or max(limited, key=lambda layer: layer.time_ms)
-        of_bound = {"overhead": OVERHEAD, "outside": OUTSIDE}
-        otherwise = MOVES if not layer.flops else LAYOUT if "Conv" in layer.kind else SIZE
-        near = layer.share_interval[0] >= NEAR_THE_ROOF
-        return both(layer.label, layer.label), of_bound.get(layer.bound, NEAR if near else otherwise)
 
     def plot(self, ax: Any = None) -> Any:
         """The log-log roofline with the layers as points, sized by time, below its sentence; with `ax`, axes of matplotlib, drawn there."""
@@ -201,9 +188,6 @@ class Roofline:
             "Bytes are the least there can be: inputs, weights and outputs of each layer, once. ",
             "字节数是最少需要的量：每层的输入、权重和输出各算一次。",
         )
-        if self.training:
-            bytes_ = t("One training step, forward and backward. ", "一个训练步，含前向和反向。") + bytes_
-            bytes_ += t("In the backward also their gradients. ", "反向还有它们的梯度。")
         whole, part = format_ms(self.whole.time_ms), sum(layer.time_ms for layer in self.points)
         if self.idle is not None:
             idle = percent(self.idle)
@@ -232,4 +216,25 @@ class Roofline:
         printer.text(str(self))
 
     def _repr_html_(self) -> str:
-        return render.page((self.sentence(), self.try_first()), self.whole, self.layers, self.remarks())
+        said = f"<strong>{escape(self.sentence())}</strong><br>{escape(self.try_first())}"
+        notes = "".join(f"<div><small>{escape(line)}</small></div>" for line in self.remarks())
+        return f'<div><p>{said}</p><div style="overflow-x:auto">{as_html(self._lines())}</div>{notes}</div>'
+
+
+def _line(name: str, layer: Layer, every: Sequence[Layer]) -> list[str]:
+    """A line of the table; `every`: those whose time is 100 %."""
+    sure, known = enough(len(layer.samples_ms)), layer.name != OUTSIDE
+    share, low, high = layer.part_of(every)
+    return [
+        name,
+        layer.shape.rpartition(" -> ")[2],
+        f"{layer.params:,}" if known else "–",
+        scaled(layer.flops, "") if layer.flops else t("memory only", "仅访存") if known else "–",
+        scaled(layer.moved, "B") if known else "–",
+        format_ms(layer.time_ms),
+        percent(share),
+        between(low, high) if sure else "–",
+        bound_word(layer.bound) if known else "–",
+        percent(layer.least_ms / max(layer.time_ms, TINY)) if layer.least_ms else "–",
+        between(*layer.share_interval) if sure and layer.least_ms else "–",
+    ]

@@ -44,32 +44,25 @@ def weights(module: nn.Module, inputs: list[torch.Tensor]) -> int:
     return held
 
 
-def moved(module: nn.Module, inputs: list[torch.Tensor], output: Any, written: bool, step: bool) -> int:
+def moved(module: nn.Module, inputs: list[torch.Tensor], output: Any, written: bool) -> int:
     """Least bytes of one call: inputs, weights, outputs, each once. A view of an input that nobody wrote to (Flatten) moves none.
 
-    written: whether the call wrote to one of its inputs. step: with a backward, which reads the gradient of the output, inputs and
-    weights, and writes the gradients of what asks for one.
+    written: whether the call wrote to one of its inputs.
     """
     outputs, own = tensors(output), weights(module, inputs)
     seen = {storage.data_ptr() for x in inputs if (storage := _storage(x)) is not None}
     if not own and not written and outputs and all((s := _storage(x)) and s.data_ptr() in seen for x in outputs):
         return 0
-    forward = sum(map(size, (*inputs, *outputs))) + own
-    if not step or not any(x.requires_grad for x in outputs):
-        return forward
-    return 2 * forward + sum(size(x) for x in (*inputs, *tensors(list(module.parameters()))) if x.requires_grad)
+    return sum(map(size, (*inputs, *outputs))) + own
 
 
-def copied(values: Any, leaves: bool = False) -> Any:
-    """The same values, objects such as a cache too, with every tensor cloned; an expanded one stays as small as it is.
+def copied(values: Any) -> Any:
+    """The same values, objects such as a cache too, with every tensor cloned and out of its graph; an expanded one stays as small as it is.
 
-    leaves: the clones are leaves of no graph, which ask for a gradient where the originals did, if gradients are enabled now. Raises
-    what copy.deepcopy raises for what it cannot copy.
+    Raises what copy.deepcopy raises for what it cannot copy.
     """
     own = {}
     for x in tensors(values):
         dense = _storage(x) is None or size(x) == x.numel() * x.element_size()
-        own[id(x)] = x.clone() if dense else x.detach()
-        if leaves:
-            own[id(x)] = own[id(x)].detach().requires_grad_(x.requires_grad and torch.is_grad_enabled())
+        own[id(x)] = x.detach().clone() if dense else x.detach()
     return copy.deepcopy(values, own)

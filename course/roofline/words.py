@@ -1,6 +1,11 @@
-"""The words of the roofline that several pages share, and the error that carries them."""
+"""The words of the roofline that several pages share; the error that carries them; what `place` asks of its arguments."""
 
 from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
 
 from course.core.i18n import t
 
@@ -38,3 +43,38 @@ def bound_word(bound: str) -> str:
     """`compute`, `memory`, `overhead` or `outside` in the learner's language."""
     words = {"compute": t("compute", "计算"), "memory": t("memory", "访存"), "overhead": t("overhead", "调用开销")}
     return words.get(bound, t("code outside the layers", "各层之外的代码"))
+
+
+def checked(model: Any) -> nn.Module:
+    """Returns the model to place, out of its wrappers. Raises RooflineError for what is none, or has no layers to be seen."""
+    if not isinstance(model, nn.Module):
+        kind = model.__name__ if isinstance(model, type) else type(model).__name__
+        raise cannot(
+            f"place needs a model, an object of an nn.Module, and got {kind}. Write place(model, x), the model first.",
+            f"place 需要模型，也就是 nn.Module 的对象，得到的却是 {kind}。请写成 place(model, x)，模型放在前面。",
+        )
+    while isinstance(model, nn.DataParallel) or hasattr(model, "_orig_mod"):
+        model = model.module if isinstance(model, nn.DataParallel) else model._orig_mod
+    for part in model.modules():
+        nodes = part.graph.nodes if isinstance(part, torch.fx.GraphModule) else ()  # torch.fx alone keeps the layers
+        if isinstance(part, torch.jit.ScriptModule) or any(isinstance(n.target, torch._ops.OpOverload) for n in nodes):
+            kind = type(part).__name__
+            raise cannot(
+                f"{kind} was made by torch.jit or torch.export: operators are left of it, no layers that could be watched one by "
+                "one. Give the model as it was before.",
+                f"{kind} 由 torch.jit 或 torch.export 生成：里面只剩算子，没有可以逐层观察的层。请传入转换之前的模型。",
+            )
+    return model
+
+
+def where(held: list[torch.Tensor]) -> tuple[str, torch.dtype]:
+    """The device and the floating type of a model's weights and inputs: those of the first floating ones."""
+    floating = [x for x in held if x.is_floating_point()]
+    device = str(held[0].device) if held else "cpu"
+    if any(x.is_meta for x in held):
+        raise cannot(
+            "On the meta device there are shapes but no data, so nothing can be timed. "
+            "Make the model and the inputs on a real device.",
+            "meta 设备上只有形状，没有数据，无法计时。请在真实设备上创建模型和输入。",
+        )
+    return device, floating[0].dtype if floating else torch.float32

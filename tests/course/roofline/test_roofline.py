@@ -96,15 +96,12 @@ def test_parts_add_up_to_all_and_have_their_ranges():
 def test_traffic_counts_each_tensor_once():
     x = torch.zeros(4, 8)
     linear = nn.Linear(8, 2)
-    assert moved(linear, tensors(((x, x), {})), linear(x), False, False) == 4 * (32 + 18 + 8)
-    assert (
-        moved(linear, [x], linear(x), False, True) == 2 * 4 * (32 + 18 + 8) + 4 * 18
-    )  # and the gradients of the weights
-    assert moved(nn.Flatten(), [x], nn.Flatten()(x), False, False) == 0
-    assert moved(nn.ReLU(inplace=True), [x], x, True, False) == 4 * 64
+    assert moved(linear, tensors(((x, x), {})), linear(x), False) == 4 * (32 + 18 + 8)
+    assert moved(nn.Flatten(), [x], nn.Flatten()(x), False) == 0
+    assert moved(nn.ReLU(inplace=True), [x], x, True) == 4 * 64
     table, rows = nn.Embedding(1000, 4), torch.tensor([1, 2])
-    assert moved(table, [rows], table(rows), False, False) == 16 + 32 + 32
-    assert moved(nn.Identity(), [torch.zeros(1, 8).expand(100, 8)], torch.zeros(2), False, False) == 32 + 8
+    assert moved(table, [rows], table(rows), False) == 16 + 32 + 32
+    assert moved(nn.Identity(), [torch.zeros(1, 8).expand(100, 8)], torch.zeros(2), False) == 32 + 8
 
 
 def test_a_layer_is_held_against_the_peak_of_its_own_kind():
@@ -167,19 +164,14 @@ def test_more_than_the_roof_is_explained():
 def test_one_thing_to_try_first_follows_from_the_limit():
     cases = {
         "channels_last": layer(10**9, 2 * 10**7, 40.0, kind="Conv2d"),
-        "batch size": layer(10**9, 2 * 10**7, 40.0),
-        "bfloat16": layer(10**9, 2 * 10**7, 11.0),
-        "torch.compile": layer(0, 2 * 10**7, 9.0, kind="GELU"),
+        "larger batch where": layer(10**6, 2 * 10**7, 9.0),
+        "joins small calls": layer(10**6, 10**4, 0.02, overhead_ms=0.012),
     }
-    said = {word: of(one).try_first() for word, one in cases.items()}
-    assert all(word in sentence for word, sentence in said.items()) and len(set(said.values())) == len(cases)
-    assert "torch.compile" in of(layer(10**6, 10**4, 0.02, overhead_ms=0.012)).try_first()
+    assert all(word in of(one).try_first() for word, one in cases.items())
     many = (layer(10**9, (2 + at) * 10**7, 17.0, f"c{at}", "Conv2d") for at in range(3))  # no layer stands out
     assert "c0 (Conv2d)" in of(layer(0, 2 * 10**7, 17.1, "act", "ReLU"), *many).try_first()
-    whole = {"idle": 0.06, "conversions": 0.0}
-    on_gpu = [of(layer(1, 1, 1.0), **(whole | one)).try_first() for one in ({"idle": 0.4}, {"conversions": 0.3}, {})]
-    for sentence, word in zip(on_gpu, ("reduce-overhead", "channels_last", "torch.autocast"), strict=True):
-        assert word in sentence
+    for idle, word in ((0.4, "reduce-overhead"), (0.06, "torch.autocast")):
+        assert word in of(layer(1, 1, 1.0), idle=idle).try_first()
 
 
 # ---- the picture
