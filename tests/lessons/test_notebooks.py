@@ -18,6 +18,8 @@ from tests.conftest import ROOT
 from tests.support import warm_kernel
 
 pytestmark = pytest.mark.slow
+HEAVIEST = 2_000_000
+"""Bytes of a lesson that was run and saved with the state of its widgets: what Colab opens, and what a class hands round."""
 
 
 def notebook(language: str, rest: str, daily: str):
@@ -56,13 +58,17 @@ def test_runs_from_top_to_bottom(name, tmp_path, monkeypatch):
 
 @pytest.mark.long
 @pytest.mark.parametrize("lesson", [lesson.id for lesson in LESSONS])
-def test_measures_from_top_to_bottom(lesson, tmp_path, monkeypatch):
-    runs(f"en/lessons/{lesson}", tmp_path, monkeypatch)
+def test_measures_from_top_to_bottom_and_stays_light(lesson, tmp_path, monkeypatch):
+    notebook = runs(f"en/lessons/{lesson}", tmp_path, monkeypatch)
+    assert notebook.metadata.widgets, "the state of the widgets is saved too"
+    assert len(nbformat.writes(notebook).encode()) < HEAVIEST
 
 
 def runs(name, tmp_path, monkeypatch):
-    """Execute the notebook of this name."""
-    execute(nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4), tmp_path, monkeypatch)
+    """Execute the notebook of this name; returns it with its outputs and the state of its widgets."""
+    notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    execute(notebook, tmp_path, monkeypatch)
+    return notebook
 
 
 def execute(notebook, tmp_path, monkeypatch):
