@@ -6,8 +6,13 @@ A text is either a plain string (the same in both languages, such as code) or a 
 
 from __future__ import annotations
 
+import locale
+import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+
+from course.core import home
+from course.core.files import replace_file
 
 LANGUAGES = ("en", "zh")
 Text = str | Mapping[str, str]
@@ -21,11 +26,9 @@ def html_language() -> str:
 
 
 def language() -> str:
-    """The language in use now, ``"en"`` or ``"zh"``; at first that of ``course.core.usual_language``."""
+    """The language in use now, ``"en"`` or ``"zh"``; at first the one that this process was asked for, or else English."""
     global _current
     if not _current:
-        from course.core.usual_language import wishes
-
         _current = next((one for one in wishes() if one in LANGUAGES), "en")
     return _current
 
@@ -68,3 +71,33 @@ def t(en: str, zh: str) -> str:
 def both(en: str, zh: str) -> dict[str, str]:
     """A text that is stored now and picked later."""
     return {"en": en, "zh": zh}
+
+
+# --- the language a new process starts with: COURSE_LANGUAGE, else the learner's last choice, else the system's ---
+
+FILE = "language"
+"""Where the learner's last choice stands, in the learner's folder."""
+SAYS_SO = ("LC_ALL", "LC_MESSAGES", "LANG")
+"""Environment variables with the language of the system; Windows has none."""
+
+
+def wishes() -> list[str]:
+    """Language codes in order of preference, such as ["zh", "en"]; some may be no language of the course."""
+    system = next(filter(None, map(os.environ.get, SAYS_SO)), "") or locale.setlocale(locale.LC_CTYPE)
+    system = system.replace("Chinese", "zh")  # as Windows has it: Chinese (Simplified)_China.936
+    return [os.environ.get("COURSE_LANGUAGE", ""), _chosen_last(), system[:2].lower()]
+
+
+def _chosen_last() -> str:
+    try:
+        return (home.folder() / FILE).read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def remember(code: str) -> None:
+    """Keep the learner's choice for later processes. Where the folder cannot be written, the choice lasts for this process."""
+    if _chosen_last() != code:
+        with suppress(OSError):
+            home.folder().mkdir(parents=True, exist_ok=True)
+            replace_file(home.folder() / FILE, f"{code}\n".encode("ascii"))

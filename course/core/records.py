@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
+from reprlib import repr as short
 from typing import Any
 
 from course.core import home
@@ -18,7 +19,18 @@ from course.core.files import replace_file
 from course.core.i18n import Text, both, t
 
 SCHEMA = 1
-FIELDS = ("schema", "experiment", "experiment_version", "lesson", "created", "complete", "budget_s", "machine", "rows")
+KINDS: dict[str, Any] = {
+    "schema": int,
+    "experiment": str,
+    "experiment_version": int,
+    "lesson": str,
+    "created": str,
+    "complete": bool,
+    "budget_s": (int, float),
+    "machine": dict,
+    "rows": list,
+}
+"""The fields of a file in their order, and what they hold."""
 LESSONS = Path(__file__).parents[1] / "lessons"
 """The recordings that come with the course lie in ``recordings`` of each lesson."""
 
@@ -72,7 +84,7 @@ class Record:
             return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
         rows = ",\n".join(f"  {dump(row)}" for row in self.rows)
-        lines = [f' "{key}": {dump(getattr(self, key))}' for key in FIELDS if key != "rows"]
+        lines = [f' "{key}": {dump(getattr(self, key))}' for key in KINDS if key != "rows"]
         lines.append(f' "rows": [\n{rows}\n ]' if rows else ' "rows": []')
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -82,28 +94,26 @@ class Record:
         source = where or t("this record", "这份记录")
         try:
             data = json.loads(text)
-        except ValueError as error:
+            schema = data["schema"]
+        except (ValueError, KeyError, TypeError):
             raise RecordError(
                 t(
-                    f"{source} is damaged: it is not complete JSON ({error}). Record it again or fetch it anew.",
-                    f"{source} 已损坏：不是完整的 JSON（{error}）。请重新录制，或重新获取该文件。",
+                    f"{source} is damaged: it is no whole record. Record it again or fetch it anew.",
+                    f"{source} 已损坏：不是完整的记录。请重新录制，或重新获取该文件。",
                 )
             ) from None
-        if isinstance(data, dict) and isinstance(data.get("schema"), int) and data["schema"] > SCHEMA:
-            newer = data["schema"]
+        if schema != SCHEMA:
             raise RecordError(
                 t(
-                    f"{source} was written by a newer version of the course (schema {newer}, this one reads up to {SCHEMA}). "
-                    "Update the course.",
-                    f"{source} 由更新版本的课程写成（schema {newer}，当前只能读 {SCHEMA}）。请更新课程。",
+                    f"{source} was written by another version of the course (schema {schema}, this one reads {SCHEMA}). Update the course.",
+                    f"{source} 由另一个版本的课程写成（schema {schema}，当前读 {SCHEMA}）。请更新课程。",
                 )
             )
-        problem = _problem(data)
-        if problem:
+        if wrong := [key for key in {**KINDS, **data} if not isinstance(data.get(key), KINDS.get(key, ()))]:
             raise RecordError(
                 t(
-                    f"{source} is not a record: {problem}. Record it again or fetch it anew.",
-                    f"{source} 不是有效的记录（{problem}）。请重新录制，或重新获取该文件。",
+                    f"{source} is not a record: wrong are {', '.join(wrong)}. Record it again or fetch it anew.",
+                    f"{source} 不是有效的记录，不对的有：{'、'.join(wrong)}。请重新录制，或重新获取该文件。",
                 )
             )
         return cls(**data)
@@ -140,61 +150,22 @@ def _slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.").lower()[:60] or "x"
 
 
-def _problem(data: Any) -> str:
-    """What is wrong with the parsed JSON, in the learner's language; empty when nothing is."""
-    if not isinstance(data, dict):
-        return t("it holds no fields", "其中没有字段")
-    missing = [key for key in FIELDS if key not in data]
-    if missing:
-        return t(f"it lacks {', '.join(missing)}", f"缺少 {'、'.join(missing)}")
-    unknown = [key for key in data if key not in FIELDS]
-    if unknown:
-        return t(f"it has unknown fields: {', '.join(unknown)}", f"有未知字段：{'、'.join(unknown)}")
-    kinds = {
-        "schema": int,
-        "experiment": str,
-        "experiment_version": int,
-        "lesson": str,
-        "created": str,
-        "complete": bool,
-        "budget_s": (int, float),
-        "machine": dict,
-        "rows": list,
-    }
-    wrong = [key for key, kind in kinds.items() if not isinstance(data[key], kind)]
-    if not wrong and not all(isinstance(row, dict) for row in data["rows"]):
-        wrong = ["rows"]
-    if not wrong:
-        return ""
-    return t(f"the wrong kind of value in {', '.join(wrong)}", f"{'、'.join(wrong)} 的类型不对")
-
-
 def _plain(value: Any, where: str) -> Any:
     """`value` as JSON gives it back. numpy scalars become Python numbers; NaN, infinity, objects raise."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
         value = value.item()
-    if isinstance(value, bool | int):
-        return value
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise RecordError(
-                t(
-                    f"{where} is {value}, and a record holds finite numbers only. Leave it out or use None.",
-                    f"{where} 的值是 {value}，记录里只能放有限的数。请去掉它，或用 None。",
-                )
-            )
-        return float(value)
+    if isinstance(value, int) or isinstance(value, float) and math.isfinite(value):
+        return value if isinstance(value, int) else float(value)
     if isinstance(value, Mapping):
         return {str(k): _plain(v, f"{where}, {k}") for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(v, f"{where}[{i}]") for i, v in enumerate(value)]
     raise RecordError(
         t(
-            f"{where} is a {type(value).__name__}; a record holds numbers, texts and lists. Convert it first, "
-            f"for example with .item() or .tolist().",
-            f"{where} 是 {type(value).__name__}；记录里只能放数字、文本和列表。请先转换，例如 .item() 或 .tolist()。",
+            f"{where} is {short(value)}; a record holds finite numbers, texts and lists. Leave it out, or convert it with .tolist().",
+            f"{where} 的值是 {short(value)}；记录里只能放有限的数、文本和列表。请去掉它，或用 .tolist() 转换。",
         )
     )
 

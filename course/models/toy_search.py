@@ -167,7 +167,7 @@ def run_schedule(sizes: Iterable[int], benchmark: bool, limit: int = 10) -> ToyC
 
     Raises ValueError for a size that is not a whole number from 8 to 64.
     """
-    arguments.several("sizes", sizes, "[8, 16, 8]")
+    arguments.of_type("sizes", sizes, Iterable)
     conv = ToyConv(benchmark, limit)
     with one_thread(), torch.inference_mode():
         for size in sizes:

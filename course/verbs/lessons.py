@@ -11,10 +11,9 @@ from pathlib import Path
 from course.cards.page import listing, page
 from course.core import catalog, i18n
 from course.core.catalog import lesson_folder
-from course.core.i18n import Text, pick, t
+from course.core.i18n import Text, pick, remember, t
 from course.core.markup import inline
 from course.core.suggest import did_you_mean
-from course.core.usual_language import remember
 from course.core.version import OLDEST_TORCH
 from course.exercises.exercise import all_exercises
 from course.game.board import games, mean_line, played, standings

@@ -12,7 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from course.core import arguments
 from course.core.i18n import both
 
-KERNEL, COPY = both("a kernel", "kernel "), both("a copy", "拷贝")
+KERNEL = both("the milliseconds of a kernel", "kernel 的毫秒数")
+COPY = both("the milliseconds of a copy", "拷贝的毫秒数")
 
 Span = tuple[float, float]
 """When a piece of work began and ended, in seconds of `perf_counter`."""
@@ -40,7 +41,7 @@ class Result:
 
     def cpu(self, copy_ms: float = 6.0) -> Result:
         """Wait for the value, then copy it, which takes ``copy_ms`` milliseconds of its own."""
-        copy_ms = arguments.milliseconds(COPY, copy_ms)
+        copy_ms = arguments.number(COPY, copy_ms, 0)
         self._future.result()
         time.sleep(copy_ms / 1e3)
         return self
@@ -71,7 +72,7 @@ class ToyDevice:
 
     def launch(self, milliseconds: float) -> Result:
         """Queue a kernel of that many milliseconds and return at once. Raises ValueError below 0."""
-        return Result(self._put(arguments.milliseconds(KERNEL, milliseconds)))
+        return Result(self._put(arguments.number(KERNEL, milliseconds, 0)))
 
     def event(self) -> Event:
         """Queue a mark behind everything launched so far."""
@@ -115,7 +116,7 @@ class VirtualDevice:
 
     def launch(self, milliseconds: float) -> None:
         """Queue a kernel of that many milliseconds; the call itself takes 0.01 ms. Raises ValueError below 0."""
-        milliseconds = arguments.milliseconds(KERNEL, milliseconds)
+        milliseconds = arguments.number(KERNEL, milliseconds, 0)
         self.log.append("launch")
         self._now_ms += self.LAUNCH_MS
         self._free_ms = max(self._free_ms, self._now_ms) + milliseconds

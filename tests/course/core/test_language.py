@@ -11,8 +11,8 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 import course
-from course.core import usual_language
-from course.core.usual_language import remember
+from course.core import i18n
+from course.core.i18n import remember
 from tests.conftest import ROOT
 
 START = "import course; from course.core import i18n; print(i18n.language())"
@@ -47,10 +47,10 @@ def test_a_new_process_speaks_the_language_chosen_last(chosen, asked, system, la
     [("Chinese (Simplified)_China.936", "zh"), ("English_United States.1252", "en"), ("UTF-8", "en"), ("C", "en")],
 )
 def test_where_no_variable_names_it_the_language_is_that_of_windows(setting, language, monkeypatch):
-    for name in (*usual_language.SAYS_SO, "COURSE_LANGUAGE"):
+    for name in (*i18n.SAYS_SO, "COURSE_LANGUAGE"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(usual_language.locale, "setlocale", lambda category: setting)
-    assert next((one for one in usual_language.wishes() if one in course.core.i18n.LANGUAGES), "en") == language
+    monkeypatch.setattr(i18n.locale, "setlocale", lambda category: setting)
+    assert next((one for one in i18n.wishes() if one in course.core.i18n.LANGUAGES), "en") == language
 
 
 def test_a_folder_that_cannot_be_written_costs_nothing_but_the_memory(tmp_path, monkeypatch):
