@@ -189,9 +189,8 @@ def _number(item: Item, response: Response) -> Verdict:
         return _verdict(item, 0.0, _say("not_a_number"), state="not attempted")
     if within(value, number.low, number.high):
         return _verdict(item, 1.0, _say("right_number"), number=value)
-    trap = trap_of(number, value)
-    if trap:
-        return _verdict(item, 0.0, trap.why, number=value, misconception=trap.misconception)
+    if trap := trap_of(number, value):  # its line of the feedback says why
+        return _verdict(item, 0.0, number=value, misconception=trap.misconception)
     return _verdict(item, 0.0, _miss(value, number.value), number=value)
 
 

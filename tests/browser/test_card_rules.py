@@ -75,7 +75,7 @@ def test_the_page_marks_every_question_as_the_course_does(bank, open_deck, code)
         """asked => asked.map(([id, options, number]) => {
             const item = byId.get(id), response = { options, number };
             const { state, points, messages } = mark(item, response);
-            const said = messages.map((one) => one.html ? pick(one.html) : word(one.key, one.values));
+            const said = messages.map((one) => word(one.key, one.values));
             return { state, points, said, beliefs: beliefsOf(item, response) };
         })""",
         [(item.id, response.options, response.number) for item, response in asked],

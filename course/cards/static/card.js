@@ -81,7 +81,7 @@ function told(item, response, found) {
   const praised = state === "correct" && ["single", "number"].includes(item.kind);
   const why = praised && (item.kind === "number" ? item.number.why : item.options.find((one) => one.id === item.right[0]).why);
   const messages = praised ? [pick(why)] : item.kind === "single" ? []
-    : found.messages.map((one) => one.html ? pick(one.html) : word(one.key, one.values));
+    : found.messages.map((one) => word(one.key, one.values));
   return { head, messages, praised };
 }
 

@@ -67,8 +67,7 @@ function markNumber(item, value) {
   const { number } = item;
   if (Number.isNaN(value)) return unattempted("not_a_number");
   if (within(value, number.low, number.high)) return verdict(1, { key: "right_number" });
-  const trap = trapOf(number, value);
-  return verdict(0, trap ? { html: trap.why } : miss(value, number.value));
+  return trapOf(number, value) ? verdict(0) : verdict(0, miss(value, number.value));  // the line of a trap says why
 }
 
 function miss(value, target) {  // how far off, without giving the right number away twice

@@ -71,7 +71,9 @@ def test_number(bank, value, state):
 
 
 def test_a_number_says_which_trap_or_which_way(bank):
-    assert pick(verdict(bank, "05-count", number=4.7e6).messages[0]) == "half of it"
+    trapped = Response(number=4.7e6)
+    assert mark(bank["05-count"], trapped).messages == (), "it is said once, in a line of its own"
+    assert pick(feedback(bank["05-count"], trapped)[0].why) == "half of it"
     assert "1,000" in pick(verdict(bank, "05-count", number=9.4e9).messages[0])
     assert "about 94" in pick(verdict(bank, "05-count", number=1e5).messages[0])
     assert pick(verdict(bank, "05-count", number=0).messages[0]) == "Too small."
