@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Union
 
 from grader.handin.guard import STEP_S, guarded, reason
 from grader.project import HERE, Infrastructure, ProjectError
-from grader.sandbox.shared import connect, fork_server, shared
+from grader.sandbox.launch import obstacle
+from grader.sandbox.warm import shared
 
 if TYPE_CHECKING:  # importing nbgrader takes seconds, in which others can start already
     from grader.marking.whole import Exam, Marked, Submission
@@ -45,6 +46,8 @@ def prepare(jobs: int, sandbox: bool) -> None:
     if jobs == 1:
         shared(sandbox).launch()
         return
+    if sandbox and (said := obstacle()):
+        raise Infrastructure(said)
     context = get_context("forkserver")
     context.set_forkserver_preload(["grader.marking.whole"])
     before = os.environ.get("PYTHONPATH")
@@ -53,8 +56,6 @@ def prepare(jobs: int, sandbox: bool) -> None:
         forkserver.ensure_running()
     finally:
         os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
-    if sandbox:
-        fork_server(sandbox).launch()
 
 
 def attempt(submission: Submission, exam: Exam) -> Marked | str:
@@ -240,14 +241,13 @@ def at_worker(packed: bytes) -> bytes:
 @functools.cache
 def _unfit(exam: Exam) -> str | None:
     from grader.marking.whole import of_program, of_questions
-    from grader.sandbox.launch import obstacle
 
     if (of_program(), of_questions(exam.project, exam.lesson)) != (exam.program, exam.questions):
         return f"its checkout, {HERE}, has other keys, tests or marking code"
     return obstacle() if exam.sandbox else None
 
 
-def begin(sandbox: bool, address: str | None) -> None:
+def begin(sandbox: bool) -> None:
     """Called at the start of a marking process: makes it end with its parent in any case, and starts its warm process."""
 
     def watch() -> None:
@@ -255,7 +255,6 @@ def begin(sandbox: bool, address: str | None) -> None:
         os._exit(1)
 
     Thread(target=watch, daemon=True).start()
-    connect(sandbox, address)
     try:
         shared(sandbox).launch()
     except Infrastructure:  # said again, and heard, with the first submission
@@ -264,6 +263,6 @@ def begin(sandbox: bool, address: str | None) -> None:
 
 @functools.cache
 def _processes(jobs: int, sandbox: bool, _process: int) -> ProcessPoolExecutor:
-    """A pool of marking processes, used again for the next checkpoint; each has a warm process, forked from our fork server."""
+    """A pool of marking processes, used again for the next checkpoint; each has a warm process."""
     prepare(jobs, sandbox)
-    return ProcessPoolExecutor(jobs, get_context("forkserver"), begin, (sandbox, fork_server(sandbox).address))
+    return ProcessPoolExecutor(jobs, get_context("forkserver"), begin, (sandbox,))

@@ -38,7 +38,7 @@ from grader.project.groups import homes
 from grader.project.publish import text_of
 from grader.project.task import tasks
 from grader.sandbox.limits import Limits
-from grader.sandbox.shared import shared
+from grader.sandbox.warm import shared
 
 PROGRAM = (
     *("grader/marking", "grader/handin", "grader/project", "grader/course"),

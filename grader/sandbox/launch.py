@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from grader.project import HERE, Infrastructure
-from grader.sandbox import groups, usage
+from grader.sandbox import groups, meter
 from grader.sandbox.limits import Limits
 
 INSIDE = Path(__file__).resolve().parent / "inside"
@@ -105,7 +105,7 @@ def unenforced() -> list[str]:
         said.append(WATCHED)
         if os.geteuid() == 0:
             said.append(NO_PROCESSES)
-    if not usage.waiting_is_known():
+    if not meter.waiting_is_known():
         said.append(NOT_TOLD)
     return said
 
@@ -128,12 +128,12 @@ raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0)
 """
 
 
-def command(connection: int, sandbox: bool, listener: int = -1) -> tuple[list[str], dict[str, str]]:
-    """The command line and environment of the warm process. connection, listener: file descriptors that it inherits.
+def command(connection: int, sandbox: bool) -> tuple[list[str], dict[str, str]]:
+    """The command line and environment of the warm process. connection: a file descriptor that it inherits.
 
     Raises Infrastructure where no sandbox can be made.
     """
-    program = ["-s", "-m", "inside", str(connection), str(int(sandbox)), str(listener)]
+    program = ["-s", "-m", "inside", str(connection), str(int(sandbox))]
     if not sandbox:
         return [sys.executable, *program], {
             **os.environ,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import array
+import atexit
+import functools
 import json
 import os
-import select
 import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,18 +28,10 @@ START_S = 120  # for the warm process to import torch on a slow disk
 
 
 class Warm:
-    """A warm process. Use it as a context manager; ``kernel(...)`` gives fresh kernels, one at a time.
+    """A warm process. Use it as a context manager; ``kernel(...)`` gives fresh kernels, one at a time."""
 
-    fork_server: a function that returns the ``address`` of another warm process. This one is then a fork of that one, for
-    as long as that one answers; otherwise it is started and loads the libraries itself.
-    listen: whether this one can itself be a fork server.
-    """
-
-    def __init__(
-        self, sandbox: bool = True, fork_server: Callable[[], str | None] | None = None, listen: bool = False
-    ) -> None:
-        self.sandbox, self.fork_server, self.listen = sandbox, fork_server, listen
-        self.address: str | None = None
+    def __init__(self, sandbox: bool = True) -> None:
+        self.sandbox = sandbox
         self.missing: list[str] = []  # modules of ``inside.__main__.PRELOAD`` that could not be imported
         self._process: subprocess.Popen | None = None
         self._control: socket.socket | None = None
@@ -53,15 +47,30 @@ class Warm:
 
     def launch(self) -> None:
         """Start the warm process, if it is not running, without waiting until it is ready. Raises Infrastructure."""
-        if self._alive():
+        if self._process is not None and self._process.poll() is None:
             return
         self.close()
         if self.sandbox:
             groups.sweep()
-        if self.fork_server is not None and (address := self.fork_server()) is not None:
-            self._control = _connected(address)
-        if self._control is None:
-            self._spawn()
+        self._control, theirs = socket.socketpair()
+        line, environment = launch.command(theirs.fileno(), self.sandbox)
+        if not self.sandbox:
+            self._folder = tempfile.TemporaryDirectory(prefix="course-marking-")
+            for name, place in (("course", HERE / "course"), ("inside", launch.INSIDE)):
+                Path(self._folder.name, name).symlink_to(place, target_is_directory=True)
+            environment["PYTHONPATH"] = self._folder.name
+        self._printed = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            line,
+            env=environment,
+            pass_fds=[theirs.fileno()],
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=self._printed,
+            stderr=self._printed,
+            start_new_session=True,
+        )
+        theirs.close()
         self._control.settimeout(START_S)
 
     def start(self) -> None:
@@ -72,9 +81,6 @@ class Warm:
         try:
             answer = wire.receive(self._control)
         except wire.Closed as error:
-            if self._process is None:  # the fork server has ended
-                self.fork_server = None
-                return self.start()
             self._printed.seek(0)
             last = (self._printed.read().decode("utf-8", "replace").strip().splitlines() or [str(error)])[-1]
             self.close()
@@ -82,51 +88,8 @@ class Warm:
         if "failed" in answer:
             self.close()
             raise Infrastructure(answer["failed"])
-        self.missing = answer["ready"].get("missing", [])
+        self.missing = answer["ready"]["missing"]
         self._ready = True
-
-    def _spawn(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="course-marking-")
-        folder = Path(self._folder.name)
-        listener = self._listener(folder / "forks") if self.listen and self.sandbox else None
-        self._control, theirs = socket.socketpair()
-        passed = [theirs.fileno(), *([listener.fileno()] if listener is not None else [])]
-        line, environment = launch.command(passed[0], self.sandbox, *passed[1:])
-        if not self.sandbox:
-            for name, place in (("course", HERE / "course"), ("inside", launch.INSIDE)):
-                (folder / name).symlink_to(place, target_is_directory=True)
-            environment["PYTHONPATH"] = str(folder)
-        self._printed = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(
-            line,
-            env=environment,
-            pass_fds=passed,
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=self._printed,
-            stderr=self._printed,
-            start_new_session=True,
-        )
-        theirs.close()
-        if listener is not None:
-            listener.close()
-
-    def _listener(self, path: Path) -> socket.socket | None:
-        """A socket in a private folder, on which other processes ask for forks; None where the path is too long."""
-        listener = socket.socket(socket.AF_UNIX)
-        try:
-            listener.bind(str(path))
-        except OSError:
-            listener.close()
-            return None
-        listener.listen(64)
-        self.address = str(path)
-        return listener
-
-    def _alive(self) -> bool:
-        if self._process is not None:
-            return self._process.poll() is None
-        return self._control is not None and not _closed_by_peer(self._control)
 
     def fate(self, pid: int) -> dict[str, Any]:
         """How the ended kernel ``pid`` ended: a dictionary with ``signal``, ``cpu_s`` and ``cpu_limit_s``. Raises
@@ -150,7 +113,7 @@ class Warm:
             self._printed.close()
         if self._folder is not None:
             self._folder.cleanup()
-        self._process = self._control = self._folder = self._printed = self.address = None
+        self._process = self._control = self._folder = self._printed = None
         self._ready = False
 
     @contextmanager
@@ -188,21 +151,13 @@ class Warm:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _connected(address: str) -> socket.socket | None:
-    """A connection to the fork server at ``address``; None if it has ended."""
-    connection = socket.socket(socket.AF_UNIX)
-    try:
-        connection.connect(address)
-    except OSError:
-        connection.close()
-        return None
-    return connection
+def shared(sandbox: bool) -> Warm:
+    """The warm process of the calling thread; it ends with this process."""
+    return _shared(sandbox, os.getpid(), threading.get_ident())
 
 
-def _closed_by_peer(connection: socket.socket) -> bool:
-    if not select.select([connection], [], [], 0)[0]:
-        return False
-    try:
-        return connection.recv(1, socket.MSG_PEEK) == b""
-    except OSError:
-        return True
+@functools.cache
+def _shared(sandbox: bool, _process: int, _thread: int) -> Warm:
+    warm = Warm(sandbox)
+    atexit.register(warm.close)
+    return warm

@@ -19,7 +19,7 @@ from grader.course import Course
 from grader.marking.autograde import autograde
 from grader.project import HERE, Infrastructure
 from grader.sandbox.limits import Limits
-from grader.sandbox.shared import shared
+from grader.sandbox.warm import shared
 from tests.support.grading_class import copy_of, hand_in_class, marked, rows
 from tests.support.grading_fixtures import LESSON
 

@@ -1,10 +1,8 @@
 """The warm process: loads everything that checkpoints import, then forks itself for every submission.
 
-Started as ``python -m inside DESCRIPTOR SANDBOX(0|1) LISTENER``. On the socket DESCRIPTOR it sends ``{"ready": ...}`` or
+Started as ``python -m inside DESCRIPTOR SANDBOX(0|1)``. On the socket DESCRIPTOR it sends ``{"ready": ...}`` or
 ``{"failed": reason}`` once. Then it receives requests: ``{"limits": {...}, "folder": ...}`` together with a file
 descriptor asks for a fork, which uses that descriptor as its connection; ``{"fate": pid}`` asks how a fork has ended.
-A program that connects to the socket LISTENER (a descriptor, or -1 for none) gets a fork that serves it in the same
-way: another warm process, without loading the libraries again.
 """
 
 from __future__ import annotations
@@ -69,11 +67,10 @@ def main() -> None:
         wire.send(control, {"failed": f"the warm process has {threads()} threads; a fork of it would hang"})
         return
     wire.send(control, {"ready": {"missing": missing}})
-    listener = socket.socket(fileno=int(sys.argv[3])) if sys.argv[3] != "-1" else None
-    serve(control, warm, sandboxed, listener)
+    serve(control, warm, sandboxed)
 
 
-def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool, listener: socket.socket | None = None) -> None:
+def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool) -> None:
     """Fork on request, and say how forks have ended, until the other side closes ``control``."""
     fates: dict[int, dict] = {}
     wake, alarm = socket.socketpair()
@@ -85,9 +82,7 @@ def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool, listener: 
     waiting = selectors.DefaultSelector()
     waiting.register(control, selectors.EVENT_READ)
     waiting.register(wake, selectors.EVENT_READ)
-    if listener is not None:
-        waiting.register(listener, selectors.EVENT_READ)
-    ours = [control, wake, alarm, waiting, *([listener] if listener is not None else [])]
+    ours = [control, wake, alarm, waiting]
     while True:
         for key, _ in waiting.select():
             if key.fileobj is wake:
@@ -95,11 +90,6 @@ def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool, listener: 
                     wake.recv(4096)
                 except BlockingIOError:
                     pass
-                continue
-            if key.fileobj is listener:
-                connection, _ = listener.accept()
-                another_warm_process(connection, ours, warm)
-                connection.close()
                 continue
             text, ancillary, _, _ = control.recvmsg(65536, socket.CMSG_LEN(4))
             if not text:
@@ -114,27 +104,6 @@ def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool, listener: 
             fork(request, connection, ours, warm, sandboxed)
             connection.close()
         reap(fates)
-
-
-def another_warm_process(connection: socket.socket, ours: list, warm: shell.Shell) -> None:
-    """Fork a warm process that serves ``connection``. It has its own pid namespace: when it ends, so do its forks."""
-    if os.fork():
-        return
-    try:
-        signal.set_wakeup_fd(-1)
-        for other in ours:
-            other.close()
-        isolate.enter_namespaces(linux.NEWUSER | linux.NEWPID)
-        if os.fork():
-            os._exit(0)
-        wire.send(connection, {"ready": {}})
-        serve(connection, warm, sandboxed=True)
-    except BaseException as error:
-        try:
-            wire.send(connection, {"failed": f"{type(error).__name__}: {error}"})
-        finally:
-            os._exit(70)
-    os._exit(0)
 
 
 def fork(request: dict, connection: socket.socket, ours: list, warm: shell.Shell, sandboxed: bool) -> None:

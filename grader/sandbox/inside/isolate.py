@@ -16,12 +16,12 @@ MEGABYTE = 1 << 20
 _BEFORE = {"bytes": 0}  # the address space of the warm process
 
 
-def enter_namespaces(namespaces: int = linux.NAMESPACES) -> None:
+def enter_namespaces() -> None:
     """Enter new namespaces; the next child of this process is the first one of the new pid namespace. Raises OSError where
     the system refuses.
     """
     user, group = os.getuid(), os.getgid()
-    linux.unshare(namespaces)
+    linux.unshare(linux.NAMESPACES)
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"/proc/self/{name}", "w", encoding="utf-8") as file:
             file.write(text)

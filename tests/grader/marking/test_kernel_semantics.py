@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from grader.marking.running import Run
 from grader.sandbox import launch
 from grader.sandbox.limits import Limits
-from grader.sandbox.shared import shared
+from grader.sandbox.warm import shared
 from tests.conftest import missing
 
 CELLS = [

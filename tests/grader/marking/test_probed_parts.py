@@ -15,7 +15,7 @@ from grader.marking.tasks import judge_task, settled
 from grader.project import Project
 from grader.project.task import Case, Part, Task, tasks
 from grader.sandbox.limits import Limits
-from grader.sandbox.shared import shared
+from grader.sandbox.warm import shared
 
 REPORTS = [task for lesson in Project().checkpoints() for task in tasks(Project(), lesson).values() if task.judge]
 TASK = tasks(Project(), "08_mps")["08-t-step"]
