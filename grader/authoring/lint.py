@@ -11,10 +11,10 @@ from course.questions.finding import Finding
 from grader import project as files
 from grader.authoring.question_check import checkpoint_findings, known_ids
 from grader.project import LANGUAGES, Project, ProjectError
-from grader.project.prose import Found
-from grader.project.prose import faults as prose_faults
 from grader.project.source import Cell, read
 from grader.project.task import tasks
+from grader.project.texts import Found
+from grader.project.texts import faults as prose_faults
 
 VERBS = {
     "predict": "item",

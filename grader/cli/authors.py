@@ -18,7 +18,7 @@ def run_notebooks(arguments: argparse.Namespace) -> int:
     from grader.authoring import reference
     from grader.authoring.leaks import leaks
     from grader.authoring.lint import lint
-    from grader.project.publish import build_all, leftovers, out_of_step, readmes, write
+    from grader.project.publish import build_all, leftovers, out_of_step, write
 
     project = Project()
     made, problems = build_all(project, arguments.only)
@@ -26,7 +26,7 @@ def run_notebooks(arguments: argparse.Namespace) -> int:
     problems += leaks(project, made)
     count = len(made)
     if arguments.only is None:
-        made |= {**readmes(project), **reference.pages(project)}
+        made |= reference.pages(project)
     if arguments.check:
         problems += out_of_step(project, made, arguments.only)
     else:

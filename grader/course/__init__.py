@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 from grader.course.nbgrader_config import FILE
 from grader.project import HERE, Infrastructure, Project, ProjectError, name_of, notebook_in
 from grader.project.files import locked, unlock
-from grader.project.groups import groups
-from grader.project.names import fault
+from grader.project.names import fault, groups
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook

@@ -70,8 +70,7 @@ def configure(
     project_root: the checkout with sources, keys and tasks, by default the one this file is in. timezone: in which dates are
     read and shown.
     """
-    from grader.project.build import STUB, TEXT_STUB
-    from grader.project.clear import preprocessors
+    from grader.project.build import STUB, TEXT_STUB, preprocessors
 
     project_root = project_root or str(HERE)
     c.CourseDirectory.root = str(root)

@@ -26,8 +26,7 @@ from grader.handin.reading import files_of, lesson_of, read
 from grader.handin.roster import FILE, Named, Roster, enrol, roster
 from grader.project import ProjectError
 from grader.project.files import replace
-from grader.project.groups import groups
-from grader.project.names import printable
+from grader.project.names import groups, printable
 
 FOLDER = "imported"  # of the course directory: where each hand-in lay in its archive, for give-back
 LIST = re.compile(r"\.(ya?ml|csv|tsv|txt|json)$", re.IGNORECASE)  # what may say whose folders are

@@ -26,7 +26,7 @@ from course.questions.items import Item
 from course.questions.variants import Paper, is_template, same_student
 from grader.handin.sentences import said
 from grader.project import Infrastructure, Project, ProjectError, checkpoint_items, notebook_in, read_yaml
-from grader.project.groups import groups
+from grader.project.names import groups
 
 FILE = "papers.yaml"
 FORM = "{} cannot be read: write a line `checkpoint:` and below it `student: whose paper` ({})"

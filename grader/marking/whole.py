@@ -34,7 +34,7 @@ from grader.marking.restored_cells import restore_cells
 from grader.marking.running import Run
 from grader.marking.step import STATE, language_of, note, state
 from grader.project import HERE, Infrastructure, Project
-from grader.project.groups import homes
+from grader.project.names import homes
 from grader.project.publish import text_of
 from grader.project.task import tasks
 from grader.sandbox.limits import Limits

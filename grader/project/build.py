@@ -10,16 +10,16 @@ from dataclasses import dataclass, field, replace
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbgrader.converters import GenerateAssignment
+from nbgrader.preprocessors import ClearSolutions, ComputeChecksums, LockCells
 
 from course.core.version import __version__
 from course.learning.notebook_file import STUB
 from grader import project as project_files
 from grader.project import Project, ProjectError
-from grader.project.bootstrap import bootstrap
-from grader.project.prose import prose
 from grader.project.source import Cell, read
 from grader.project.task import tasks
-from grader.project.worth import MARK, points_by_id, worth
+from grader.project.texts import MARK, bootstrap, points_by_id, prose, worth
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 TEXT_STUB = {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答"}
@@ -183,11 +183,28 @@ def _unique_ids(notebook: NotebookNode) -> None:
 
 def _release(notebook: NotebookNode, language: str, graded: bool) -> NotebookNode:
     """Remove the solutions with nbgrader's own preprocessors, in the order of generate_assignment."""
-    from nbgrader.preprocessors import ComputeChecksums, LockCells
-
-    from grader.project.clear import ClearTasks
-
     clear = ClearTasks(code_stub={"python": STUB[language]}, text_stub=TEXT_STUB[language], enforce_metadata=graded)
     for step in (LockCells(), clear, ComputeChecksums()):
         notebook, _ = step.preprocess(notebook, {})
     return notebook
+
+
+class ClearTasks(ClearSolutions):
+    """nbgrader's ClearSolutions; where the answer is a value and not a function, the stub does not raise.
+
+    Inside a function the stub raises when the function is called. At the top level it would stop "Run All" there;
+    the name simply stays undefined, and the check says so.
+    """
+
+    def _replace_solution_region(self, cell: NotebookNode, language: str) -> bool:
+        replaced = super()._replace_solution_region(cell, language)
+        if replaced:
+            lines = cell.source.split("\n")
+            cell.source = "\n".join(line for line in lines if not line.startswith("raise NotImplementedError"))
+        return replaced
+
+
+def preprocessors() -> list[str]:
+    """nbgrader's own steps of generate_assignment, with ClearTasks in the place of ClearSolutions."""
+    steps = [ClearTasks if step is ClearSolutions else step for step in GenerateAssignment.preprocessors.default()]
+    return [f"{step.__module__}.{step.__name__}" for step in steps]

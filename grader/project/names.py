@@ -1,14 +1,27 @@
-"""Which folder names are allowed as students' names, and how to write a text so that no spreadsheet runs it as a formula.
+"""Which folder names are allowed as students' names, how to write a text so that no spreadsheet runs it as a formula, and who hands in
+together.
 
 Students can choose names, and these get into spreadsheets, web pages, terminals, patterns of file names and the gradebook.
+
+Groups stand in ``groups.yaml`` of the course directory, a line for each::
+
+    05_cudnn_benchmark:
+      - [ada, bob]      # one of them hands in, on ada's paper; both get the mark
+
+Where students have different papers, a group answers on the paper of the student named first.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
 
+from grader.project import Infrastructure, ProjectError, read_yaml
+
+FILE = "groups.yaml"
 LONGEST = 100  # characters; a gradebook may hold 128
 LONGEST_BYTES = 200  # of a folder's name: a file system takes 255, and a file of ours is named so with an ending
 FOLDERS = "/\\"
@@ -61,3 +74,27 @@ def inert(cell: str) -> str:
 def inert_row(cells: Iterable[object]) -> list[object]:
     """A row for ``csv.writer``: texts are made ``inert``; numbers and empty cells stay as they are."""
     return [inert(cell) if isinstance(cell, str) else cell for cell in cells]
+
+
+def groups(course: Path, lesson: str) -> dict[str, tuple[str, ...]]:
+    """Student -> everybody in the group, the one named first at the front. Raises Infrastructure."""
+    path, found = course / FILE, {}
+    try:
+        listed = (read_yaml(path) or {}).get(lesson) or []
+        for group in listed:
+            for student in group:
+                if isinstance(group, str) or str(student) in found:
+                    raise ProjectError(f"{student!r} is in two groups, or a group is no list")
+                found[str(student)] = tuple(map(str, group))
+    except (ProjectError, AttributeError, TypeError) as error:
+        raise Infrastructure(
+            f"{path} cannot be read: write a line `checkpoint:` and below it `- [ada, bob]` for each group ({error})"
+        ) from error
+    return found
+
+
+def homes(course: Path, lesson: str, student: str) -> list[Path]:
+    """The folders in which the submission of a student can be: the own one first, then those of the group, if they exist."""
+    own = course / "submitted" / student / lesson
+    others = (course / "submitted" / member / lesson for member in groups(course, lesson).get(student, ()))
+    return [*dict.fromkeys(path for path in (own, *others) if os.path.lexists(path))] or [own]

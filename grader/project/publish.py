@@ -10,7 +10,7 @@ import nbformat
 from course.core.catalog import checkpoint_names
 from course.questions.finding import Finding
 from grader.project import LANGUAGES, Project, ProjectError
-from grader.project.build import PICTURE, badge_of, checkpoint_notebook, practice_notebook
+from grader.project.build import checkpoint_notebook, practice_notebook
 
 BUILDERS = {"checkpoints": checkpoint_notebook} | {
     f"{kind}s": partial(practice_notebook, kind=kind) for kind in ("lesson", "tool", "project")
@@ -42,20 +42,6 @@ def build_all(project: Project, only: str | None = None) -> tuple[dict[Path, str
                     problems.append(Finding("not-built", f"{folder}/{lesson}: {error}"))
                     break
     return made, problems
-
-
-def readmes(project: Project) -> dict[Path, str]:
-    """The README in both languages, with Colab's badge of the first lesson in a line of its own below the title, or without."""
-    made = {}
-    for name, language in (("README.md", "en"), ("README.zh-CN.md", "zh")):
-        if not (path := project.root / name).exists():
-            continue
-        title, rest = path.read_text(encoding="utf-8").split("\n\n", 1)
-        if PICTURE in rest.split("\n\n", 1)[0]:
-            rest = rest.split("\n\n", 1)[1]
-        badge = badge_of(project, f"notebooks/{language}/lessons/{project.lessons()[0]}.ipynb", language)
-        made[path] = "\n\n".join(filter(None, [title, badge, rest]))
-    return made
 
 
 def write(made: dict[Path, str]) -> list[Path]:

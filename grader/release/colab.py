@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course.core.i18n import pick
 from grader.project import read_yaml
-from grader.project.bootstrap import ABSENT
+from grader.project.texts import ABSENT
 
 TEXTS = read_yaml(Path(__file__).with_name("texts.yaml"))  # also those of the bundle
 HIDDEN = {"cellView": "form", "jupyter": {"source_hidden": True}}

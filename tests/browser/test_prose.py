@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import nbformat
 
-from grader.project.prose import prose
+from grader.project.texts import prose
 from tests.browser.conftest import Notebook, comes_to
 
 

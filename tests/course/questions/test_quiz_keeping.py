@@ -20,8 +20,8 @@ from course.questions import glossary, knowledge, messages
 from course.questions.bank import read_yaml
 from course.questions.item_lint import language_faults
 from course.verbs import state
-from grader.project.prose import anchor, faults, prose
 from grader.project.source import parse
+from grader.project.texts import anchor, faults, prose
 from tests.support.sources import twins
 
 CARDS, TERMS = knowledge.read(), glossary.read()

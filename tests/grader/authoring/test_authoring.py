@@ -13,11 +13,11 @@ from course.core.catalog import LESSONS
 from grader.authoring.leaks import leaks
 from grader.authoring.lint import lint
 from grader.project import Project, ProjectError
-from grader.project.bootstrap import bootstrap
 from grader.project.build import assignment_notebook, checkpoint_notebook, practice_notebook
-from grader.project.publish import build_all, out_of_step, readmes, text_of
+from grader.project.publish import build_all, out_of_step, text_of
 from grader.project.publish import write as publish
 from grader.project.source import parse
+from grader.project.texts import bootstrap
 from tests.conftest import ROOT
 from tests.support.grading_fixtures import BET, CHECKPOINT, LESSON, LESSON_SOURCE, make_project, write
 from tests.support.sources import BOOTSTRAP, code, question, text
@@ -89,20 +89,14 @@ def test_the_bootstrap_installs_from_the_repository_or_a_folder_never_by_name(pr
     assert '`%pip install "torch-backends-course[course]@git+https://example.org/c.git"`' in code
 
 
-def test_the_address_on_github_puts_a_badge_into_lessons_and_readmes_and_its_absence_takes_it_away(project):
-    pyproject, readme = project.root / "pyproject.toml", project.root / "README.zh-CN.md"
-    bare = "# 课程\n\n[English](README.md)\n\n正文\n"
-    readme.write_text(bare, "utf-8")
-    for setting, badges in (("", 0), ("https://example.org/c.git", 0), ("https://github.com/me/c", 1), ("", 0)):
-        pyproject.write_text(f'[project.urls]\nrepository = "{setting}"\n', "utf-8")
-        for _ in range(2):
-            publish(readmes(project))
-            said = readme.read_text("utf-8")
-            assert said.count("colab.research.google.com/github/me/c/blob/main/notebooks/zh/lessons/") == badges
-        cells = [cell.source for cell in practice_notebook(project, LESSON, "zh").cells]
-        assert sum(f"github/me/c/blob/main/notebooks/zh/lessons/{LESSON}.ipynb" in one for one in cells) == badges
-        assert "在 Colab 打开" not in checkpoint_notebook(project, LESSON, "zh").cells[1].source
-    assert readme.read_text("utf-8") == bare
+@pytest.mark.parametrize(
+    ("address", "badges"), [("", 0), ("https://example.org/c.git", 0), ("https://github.com/me/c", 1)]
+)
+def test_the_address_on_github_puts_a_badge_into_lessons(project, address, badges):
+    (project.root / "pyproject.toml").write_text(f'[project.urls]\nrepository = "{address}"\n', "utf-8")
+    cells = [cell.source for cell in practice_notebook(project, LESSON, "zh").cells]
+    assert sum(f"github/me/c/blob/main/notebooks/zh/lessons/{LESSON}.ipynb" in one for one in cells) == badges
+    assert "在 Colab 打开" not in checkpoint_notebook(project, LESSON, "zh").cells[1].source
 
 
 def test_the_notebooks_are_valid_and_the_same_each_time(project):
