@@ -1,4 +1,4 @@
-"""What must hold of the finished site: nothing from outside, no dead link, no heavy page, nothing of a checkpoint's solutions.
+"""What must hold of the finished site: nothing from outside, no dead link, nothing of a checkpoint's solutions.
 
 And no path of the machine that built it.
 """
@@ -13,18 +13,11 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
 
-from course.core.i18n import LANGUAGES
 from grader.project import Project, checkpoint_items
 
-HEAVIEST, SEARCH = 1_000_000, 1_300_000
-"""Bytes of a page with its scripts, its style sheets and the pictures of one theme; of the page that looks through all words."""
 LOADED = re.compile(
     r"<(?:script|img|iframe|source|link(?! rel=\"(?:next|prev)\"))\b[^>]*?(?:src|href)=\"([^\"]+)\"[^>]*>"
 )
-UNSEEN = re.compile(
-    r'<template.*?</template>|<div class="tbr-(?:slim|phone)".*?</div>|<img class="tbr?-dark"[^>]*>', re.DOTALL
-)
-"""What a wide light page does not load: pictures of other bets, of narrow pages, of dark ones."""
 OUTSIDE = re.compile(r"url\(['\"]?(?:https?:)?//[^)]*\)|@import[^;]*")
 IDS = re.compile(r'\bid="([^"]+)"')
 LINK = re.compile(r'<a\b[^>]*?href="([^"]+)"')
@@ -34,20 +27,14 @@ def faults(project: Project, site: Path) -> list[str]:
     """A sentence for each fault of the site."""
     found = [one for path in sorted(site.rglob("*.html")) for one in _of_page(site, path)]
     found += [f"{path.relative_to(site)}: {one[0]}" for path in site.rglob("*.css") for one in _outside(path)]
-    return [*found, *_twins(site), *_of_checkpoints(project, site), *_of_this_machine(project, site)]
+    return [*found, *_of_checkpoints(project, site), *_of_this_machine(project, site)]
 
 
 def _of_page(site: Path, path: Path) -> Iterator[str]:
     name, text = path.relative_to(site), path.read_text("utf-8")
-    weight = len(text.encode())
     for address in dict.fromkeys(LOADED.findall(text)):
         if re.match(r"(https?:)?//", address):
             yield f"{name}: loads {address}"
-    for address in dict.fromkeys(LOADED.findall(UNSEEN.sub("", text))):
-        if (goal := _target(path, address)).is_file():
-            weight += goal.stat().st_size
-    if weight > (SEARCH if path.name == "find.html" else HEAVIEST):
-        yield f"{name}: {weight:,} bytes with what it loads"
     if "application/vnd.jupyter" in text or "→ what(&quot;" in text:
         yield f"{name}: holds what only a notebook can use"
     for address in dict.fromkeys(LINK.findall(text)):
@@ -72,15 +59,6 @@ def _ids(path: Path) -> frozenset[str]:
 
 def _outside(path: Path) -> list[re.Match[str]]:
     return list(OUTSIDE.finditer(path.read_text("utf-8")))
-
-
-def _twins(site: Path) -> Iterator[str]:
-    pages = {code: {path.name for path in (site / code).glob("*.html")} for code in LANGUAGES}
-    for code in LANGUAGES:
-        for other in LANGUAGES:
-            yield from (
-                f"{other}/{name}: is missing, and {code}/{name} is there" for name in pages[code] - pages[other]
-            )
 
 
 def _of_checkpoints(project: Project, site: Path) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,33 +41,14 @@ def more(item: Item, code: str, lessons: list[str]) -> str:
     return f'<p class="book-on"><a href="{item.lesson}.html">{said}</a></p>'
 
 
-def piece(project: Project, code: str, folder: Path) -> str:
-    """HTML of the picture of a piece of a lesson, in both themes; its files go to ``folder``, beside the pages."""
-    shown, alt = [], html.escape(pick(SAID["piece-shows"], code), quote=True)
-    for theme in ("light", "dark"):
-        source = project.root / "docs" / "pictures" / f"lesson-{code}-{theme}.png"
-        data = source.read_bytes()
-        width, height = struct.unpack(">II", data[16:24])
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / source.name).write_bytes(data)
-        shown.append(
-            f'<a class="tb-{theme}" href="../{folder.name}/{source.name}"><img loading="lazy" width="{width}" '
-            f'height="{height}" src="../{folder.name}/{source.name}" '
-            f'alt="{alt}"></a>'
-        )
-    below = f"<figcaption>{pick(SAID['piece'], code)}</figcaption>"
-    return f'<figure class="tb-shown book-piece">{"".join(shown)}{below}</figure>'
-
-
-def page(project: Project, code: str, lessons: list[str], bets: str, piece: str, run: str) -> Iterator[str]:
-    """The Markdown below the title. bets, piece: HTML of the bets and of the picture; run: a link to the page on running."""
+def page(project: Project, code: str, lessons: list[str], bets: str, run: str) -> Iterator[str]:
+    """The Markdown below the title. bets: HTML of the bets; run: a link to the page on running."""
     yield raw(f'<div class="book-front">{bets}</div>')
     yield pick(SAID["about"], code).format(run=run) + "\n"
     get = pick(SAID["the-course"], code)
     yield pick(SAID["own"], code).format(get=f"[{get}]({project.repository})" if project.repository else get)
     if address := project.colab(f"notebooks/{code}/lessons/{FIRST}.ipynb"):
         yield pick(SAID["colab"], code).format(address=address) + "\n"
-    yield raw(piece)
     yield pick(SAID["lessons"], code) + "\n"
     with speaking(code):
         items = "".join([*map(_lesson, lessons), *(_project(project, name, code) for name in project.projects())])

@@ -42,10 +42,10 @@ def head(file: str, code: str, project: Project) -> str:
     return f'<p class="book-bar">{" · ".join(links)}</p>'
 
 
-def everything(project: Project, code: str, lessons: list[str], bets: str = "", piece: str = "") -> dict[str, str]:
-    """name -> Markdown of every page that is no lesson. bets, piece: HTML of the first page (`front`)."""
+def everything(project: Project, code: str, lessons: list[str], bets: str = "") -> dict[str, str]:
+    """name -> Markdown of every page that is no lesson. bets: HTML of the first page (`front`)."""
     makers: dict[str, Callable[[], Iterator[str]]] = {
-        "index": lambda: _index(project, code, lessons, bets, piece),
+        "index": lambda: _index(project, code, lessons, bets),
         "run": lambda: _run(project, code),
         "knowledge": lambda: _knowledge(code, lessons),
         "glossary": lambda: _glossary(code, lessons),
@@ -61,8 +61,8 @@ def everything(project: Project, code: str, lessons: list[str], bets: str = "", 
         return {name: f"# {pick(TITLES[name], code)}\n\n" + "\n".join(make()) + "\n" for name, make in makers.items()}
 
 
-def _index(project: Project, code: str, lessons: list[str], bets: str, piece: str) -> Iterator[str]:
-    yield from front.page(project, code, lessons, bets, piece, to("run", pick(TITLES["run"], code)))
+def _index(project: Project, code: str, lessons: list[str], bets: str) -> Iterator[str]:
+    yield from front.page(project, code, lessons, bets, to("run", pick(TITLES["run"], code)))
     yield toctree(
         pick(SAID["lesson"], code), [f"{one[:2]} {pick(BY_ID[one].question, code)} <{one}>" for one in lessons]
     )

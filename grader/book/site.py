@@ -37,9 +37,7 @@ def build(project: Project, folder: Path, lessons: list[str]) -> Path:
         shutil.rmtree(folder / name, ignore_errors=True)
     styles = dict.fromkeys(clean.STYLE.findall(shown.STYLE))
     for code in LANGUAGES:
-        for name, text in pages.everything(
-            project, code, lessons, book.front(code), front.piece(project, code, book.pictures.folder)
-        ).items():
+        for name, text in pages.everything(project, code, lessons, book.front(code)).items():
             _write(folder / "source" / code / f"{name}.md", text)
         for name in project.tools():
             book.offer(project.notebooks / code / "tools" / f"{name}.ipynb")
@@ -168,11 +166,3 @@ def _polish(folder: Path) -> None:
         if folder.name == "zh":
             text = re.sub(r'(?<=[>"])({})(?=[<"])'.format("|".join(FURO)), lambda found: FURO[found[1]], text)
         path.write_text(text, "utf-8")
-
-
-def sizes(site: Path) -> str:
-    """How large the site and its archive are, in words."""
-    files = [path for path in site.rglob("*") if path.is_file()]
-    total = sum(path.stat().st_size for path in files)
-    archive = site.parent / "book.zip"
-    return f"{len(files)} files, {total / 1e6:.1f} MB; {archive.name}: {archive.stat().st_size / 1e6:.1f} MB"

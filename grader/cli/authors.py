@@ -76,12 +76,12 @@ def run_new_checkpoint(arguments: argparse.Namespace) -> int:
 
 
 def run_book(arguments: argparse.Namespace) -> int:
-    """Print where the site stands and how large it is."""
+    """Print where the site stands."""
     from grader.book import site
 
     project = Project()
     made = site.build(project, arguments.to.resolve(), arguments.lesson or project.lessons())
-    print(f"{made / 'index.html'}  {site.sizes(made)}")
+    print(made / "index.html")
     return 0
 
 

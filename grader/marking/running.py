@@ -62,7 +62,6 @@ class Run:
         self._probed: dict[str, list] = {name: [] for name in drawn}
         self._waiting = [*own_cells(nb), *probes(tasks, drawn)]
         self._done: list[Job] = []
-        self._shown: list[tuple[NotebookNode, Ran, list[NotebookNode]]] = []
         self._deaths = {"cells": 0, "probes": 0}
         self._unreached: dict[str, dict[int, dict[str, Any]]] = {name: {} for name in drawn}
         self._at_its_check: dict[str, dict[int, dict[str, Any]]] = {}
@@ -152,21 +151,17 @@ class Run:
 
     def _live(self, kernel: Kernel) -> None:
         """Use one kernel: run the finished cells again without showing them, then go on until the jobs or the kernel end."""
-        replay, self._done, self._shown = self._done, [], []
+        replay, self._done = self._done, []
         for job in replay:
             if self._ran(kernel, job).ended:
                 return
             self._done.append(job)
         while self._waiting and self._in_time():
             job = self._waiting.pop(0)
-            if job.task is not None:
-                self._settle()
             ran = self._ran(kernel, job)
             if job.task is not None:
                 self._probed[job.task] += ran.outputs
-                word = OF_KERNEL.get(ran.ended) or (
-                    "timeout" if ran.late else "output" if ran.cut else "memory" if ran.fewer else ""
-                )
+                word = OF_KERNEL.get(ran.ended) or ("timeout" if ran.late else "output" if ran.cut else "")
                 if word:
                     self.words.add(word)
                     self._stopped(job, results(ran.outputs), word)
@@ -176,15 +171,6 @@ class Run:
                 break
             if job.task is None:
                 self._done.append(job)
-        self._settle()
-
-    def _settle(self) -> None:
-        """Copy the outputs of the cells into the notebook. A later cell may update the display of an earlier one; a probe,
-        which runs after this, must not.
-        """
-        for cell, ran, said in self._shown:
-            cell.outputs = [*_sounds(ran), *said]
-        self._shown = []
 
     def _ran(self, kernel: Kernel, job: Job) -> Ran:
         ran = kernel.run(job.source, max(1.0, self._left))
@@ -194,11 +180,11 @@ class Run:
 
     def _show(self, job: Job, ran: Ran) -> None:
         """Write the outputs of a student's cell into the notebook, with a sentence where it was stopped."""
-        outputs, said = _sounds(ran), []
+        outputs, said = [output for output in map(sound, ran.outputs) if output is not None], []
         job.cell.execution_count = ran.count
         self._output_left -= sum(map(len, map(str, outputs)))
         if self._output_left < 0:
-            outputs, ran.outputs, ran.cut = [], [], True
+            outputs, ran.cut = [], True
         if ran.cut:
             self.words.add("output")
             said.append(_line(pick(say("run.cut"), self.language)))
@@ -209,12 +195,9 @@ class Run:
             self.raised[job.index] = Raised()
         if ran.late and not ran.ended:
             said.append(self._told(job, "TimeIsUp", "timeout", say("run.late")))
-        if ran.fewer:
-            said.append(self._told(job, "OutOfMemory", "memory", say("run.fewer")))
         if ran.ended:
             said.append(self._told(job, "KernelEnded", OF_KERNEL[ran.ended], say(f"run.{ran.ended}")))
         job.cell.outputs = [*outputs, *said]
-        self._shown.append((job.cell, ran, said))
 
     def _raised(self, job: Job, ran: Ran) -> None:
         """Remember how a cell ended; the first ones are told in the summary, with the last line of the traceback."""
@@ -233,10 +216,6 @@ class Run:
         """The same, as an output below the cell."""
         self._note(job, word, why)
         return _error(name, why, self.language)
-
-
-def _sounds(ran: Ran) -> list[NotebookNode]:
-    return [output for output in map(sound, ran.outputs) if output is not None]
 
 
 def _no_memory(ran: Ran) -> bool:

@@ -35,8 +35,7 @@ class Ran:
 
     ended: "", or why the kernel has ended: died, stuck, flood, memory. late: the cell was interrupted because its time was
     over. cut: some of its output was dropped. seconds: the cell's own time. disturbed: it ran out of time while
-    other programs used the processors. fewer: processes that it had started were ended, because all together took too much
-    memory.
+    other programs used the processors.
     """
 
     outputs: list[dict[str, Any]] = field(default_factory=list)
@@ -47,7 +46,6 @@ class Ran:
     ended: str = ""
     seconds: float = 0.0
     disturbed: bool = False
-    fewer: bool = False
 
 
 class Kernel:
@@ -66,7 +64,6 @@ class Kernel:
         self._handle: int | None = None
         self._waiting = selectors.DefaultSelector()
         self._waiting.register(connection, selectors.EVENT_READ)
-        self._displays: dict[str, list[dict[str, Any]]] = {}
         self.ended = ""
 
     def begin(self, files: dict[str, bytes]) -> None:
@@ -104,6 +101,9 @@ class Kernel:
             ran.ended = self.ended
             return ran
         self._size, self._clear, self._flood = 0, False, False
+        self._displays: dict[
+            str, list[dict[str, Any]]
+        ] = {}  # what the cell has shown under a name, which it may update
         allowed, interrupted = limit, False
         unsent = memoryview(wire.packed({"run": source}))  # the kernel takes it in on its own time
         self._waiting.modify(self._connection, selectors.EVENT_WRITE)
@@ -120,9 +120,7 @@ class Kernel:
             if monotonic() >= look or (self._flood and not interrupted):
                 seconds = self._meter.look()
                 if self._meter.too_much_memory():
-                    if not self._meter.end_others():
-                        return self._over(ran, "memory")
-                    ran.fewer = True
+                    return self._over(ran, "memory")
                 if self._meter.too_many():
                     return self._over(ran, "died")
                 over = seconds >= allowed or self._meter.out_of_patience(allowed)

@@ -8,7 +8,6 @@ and scheduler/sched-stats.rst.
 from __future__ import annotations
 
 import os
-import signal
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -88,28 +87,6 @@ class Meter:
         after = monotonic()
         self._exact_from = after + RARELY * (after - before)
         return taken > self._most
-
-    def end_others(self) -> bool:
-        """End all processes of the submission except the kernel; returns whether there were any.
-
-        A process id may have been given to another program in the meantime: processes of another pid namespace are left alone.
-        """
-        ended = False
-        for pid in self._now.pids[1:] if self._now else ():
-            try:
-                handle = os.pidfd_open(pid)
-            except OSError:
-                continue
-            try:
-                if os.readlink(f"/proc/{pid}/ns/pid") == os.readlink(f"/proc/{self._pid}/ns/pid"):
-                    signal.pidfd_send_signal(handle, signal.SIGKILL)
-                    ended = True
-            except OSError:
-                pass
-            finally:
-                os.close(handle)
-        self._exact_from = 0.0
-        return ended
 
     def too_many(self) -> bool:
         """Whether there are more processes than allowed, where the system does not limit them."""

@@ -1,5 +1,4 @@
-"""The pictures of the README and of the book's first page, taken of what really runs: a bet and its outcome, a piece of a lesson, the
-board, a trial of the switches, feedback.
+"""The pictures of the README, taken of what really runs: a bet and its outcome, the board, a trial of the switches, feedback.
 
 `make pictures` writes them to docs/pictures; without it the same is run and looked at, and the pictures are thrown away.
 """
@@ -11,7 +10,6 @@ import random
 import shutil
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from course.core.i18n import LANGUAGES
@@ -32,11 +30,6 @@ import course
 course.lesson("06_cudnn_deterministic", language="{code}")
 course.answer("06-bet-ulp", "a", confidence=2)
 course.observe("06-one-ulp")
-"""
-PIECE = """
-from course import *
-lesson("01_map", language="{code}")
-answer("01-bet-typos", "b", confidence=2)
 """
 BOARD = "import course\ncourse.language('{code}')\ncourse.board('10_tuning_master')"
 PLAYED = """
@@ -74,11 +67,11 @@ def folder(tmp_path) -> Path:
     return place
 
 
-def shots(notebook: Notebook, name: str, selector: str, folder: Path, tall: int = 1600) -> None:
+def shots(notebook: Notebook, name: str, selector: str, folder: Path) -> None:
     """The element in both themes, as it stands in a page of 1,000 pixels."""
     page = notebook.page
     page.evaluate("window.jupyterapp.shell.collapseLeft()")
-    page.set_viewport_size({"width": 1000, "height": tall})
+    page.set_viewport_size({"width": 1000, "height": 1600})
     target = page.locator(selector).first
     for dark in (True, False):
         notebook.theme(dark)
@@ -95,20 +88,6 @@ def test_a_bet_and_its_outcome(code, page, lab, folder):
     notebook = Notebook(page, lab, lab.write(f"bet-{code}.ipynb", REPLAY + BET.format(code=code))).open()
     notebook.run_all()
     shots(notebook, f"bet-{code}", ".tbr", folder)
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_a_piece_of_a_lesson(code, page, lab, folder):
-    """From the heading over the first bet to what came out."""
-    lab.forget()
-    cells = nbformat.read(ROOT / "notebooks" / code / "lessons" / "01_map.ipynb", 4).cells
-    first = next(place for place, cell in enumerate(cells) if 'predict("01-bet-typos")' in cell.source) - 1
-    piece = cells[first : first + 3]
-    name = lab.write(f"piece-{code}.ipynb", REPLAY + PIECE.format(code=code), *piece)
-    notebook = Notebook(page, lab, name).open()
-    notebook.run_all()
-    page.locator(".jp-Notebook .jp-Cell").first.evaluate("cell => cell.style.display = 'none'")
-    shots(notebook, f"lesson-{code}", ".jp-Notebook .jp-WindowedPanel-viewport", folder, 2200)
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

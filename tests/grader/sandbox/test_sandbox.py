@@ -310,8 +310,7 @@ def test_memory_is_summed_over_all_processes_and_shared_pages_count_once(warm, u
         assert not ran.ended and ran.error is None, ran
     with warm.kernel(limits) as kernel:
         ran = kernel.run(own)
-        assert ran.fewer and not ran.ended
-        assert said(kernel, "print([1])") == [1]
+        assert ran.ended == "memory"
 
 
 @pytest.mark.slow
