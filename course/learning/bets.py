@@ -52,19 +52,31 @@ def settle(item: Item, winner: str | None, log: AnswerLog, record: str | None = 
     """Settle the bet on a predict item with the result of an experiment; returns the verdict on the bet.
 
     winner: the option that came true; None: inconclusive. record: the record of the measurement in words, written to the log.
-    Writes a ``settled`` entry, unless the log has the same already. Without a bet the verdict is not attempted; the result is
-    still written, so that the card can show it. Raises ValueError for a result that is no option of the item.
+    Without a bet the verdict is not attempted; the result is still written, so that the card can show it. Raises ValueError for a
+    result that is no option of the item.
     """
     if winner is not None and item.option(winner) is None:
         raise ValueError(f"{item.id} has no option {winner!r}; the experiment must name one of its options or None")
-    options, entries = () if winner is None else (winner,), log.entries()
-    bet = bet_of(item, entries)
+    bet = bet_of(item, log.entries())
     verdict = mark_bet(item, response_of(bet), winner) if bet else not_attempted(max_points=item.points)
-    last = [entry for entry in entries if entry.item == item.id and entry.event == "settled"][-1:]
-    if not last or (last[0].options, last[0].verdict) != (options, verdict.state):
-        more = {"verdict": verdict.state, "points": verdict.points, "lesson": item.lesson, "record": record}
-        log.append("settled", item.id, options=options, **more)
+    note_result(item.id, item.lesson, winner, log, record, verdict.state, verdict.points)
     return verdict
+
+
+def note_result(
+    item_id: str,
+    lesson: str,
+    winner: str | None,
+    log: AnswerLog,
+    record: str | None = None,
+    state: str = "not attempted",
+    points: float = 0.0,
+) -> None:
+    """Write a ``settled`` entry, unless the log has the same already. state, points: the verdict on the bet; that of one not placed."""
+    options = () if winner is None else (winner,)
+    last = [entry for entry in log.entries() if entry.item == item_id and entry.event == "settled"][-1:]
+    if not last or (last[0].options, last[0].verdict) != (options, state):
+        log.append("settled", item_id, options=options, verdict=state, points=points, lesson=lesson, record=record)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from course.experiment.bets_view import answer_words, outcome_words
 from course.experiment.reading import OPEN
 from course.experiment.result import Outcome, block, outcome
 from course.figures.shown import Betted, Block, Fold
-from course.learning.bets import bet_of, settle
+from course.learning.bets import bet_of, note_result, settle
 from course.learning.sheet import AnswerSheet
 from course.questions.items import Item
 from course.verbs import state
@@ -99,14 +99,26 @@ def _observe_one(
 
 
 def block_of(record: Record, experiment: base.Experiment, found: Outcome | None = None) -> Block:
-    """Settle the bets with the record; returns the block that shows the result with them. found: its outcome, where it is known."""
-    found, items = found or outcome(record, experiment), items_of(experiment)
-    mine, said = placed(items), []
-    for item in items:
-        winner = found.reading.settled(item.id)
-        verdict = settled(item, winner, f"{'live' if record.live else 'replay'} {record.created} {record.machine_name}")
-        if item.id in mine:
-            said.append(betted(item, mine[item.id], winner, verdict))
+    """Settle the bets with the record; returns the block that shows the result with them. found: its outcome, where it is known.
+
+    Only of a bet that was placed the question is read.
+    """
+    found = found or outcome(record, experiment)
+    entries, mine, said = state.now.log.entries(), {}, []
+    bet_on = {entry.item for entry in entries if entry.event == "bet"}
+    evidence = f"{'live' if record.live else 'replay'} {record.created} {record.machine_name}"
+    for bet in experiment.telling.bets:
+        winner = found.reading.settled(bet)
+        if bet not in bet_on:
+            note_result(bet, experiment.lesson, winner, state.now.log, evidence)
+        else:
+            item = state.now.bank[bet]
+            verdict = settle(item, winner, state.now.log, evidence)
+            if placed := bet_of(item, entries):
+                mine[bet] = placed.options[0]
+                said.append(betted(item, mine[bet], winner, verdict))
+        if bet in state.now.cards:
+            state.now.cards[bet].settle()
     return block(record, experiment, mine, said, found)
 
 
@@ -230,25 +242,7 @@ def _by_the_clock(experiment: base.Experiment) -> bool:
 
 def items_of(experiment: base.Experiment) -> list[Item]:
     """The bets that this experiment decides."""
-    return [
-        item
-        for item in state.now.bank.items(experiment.lesson)
-        if item.kind == "predict" and item.experiment == experiment.name
-    ]
-
-
-def placed(items: Sequence[Item]) -> dict[str, str]:
-    """The placed bets: item id -> the option that the learner bet on."""
-    entries = state.now.log.entries()
-    return {item.id: bet.options[0] for item in items if (bet := bet_of(item, entries))}
-
-
-def settled(item: Item, winner: str | None, evidence: str) -> Verdict:
-    """Write the result of a bet to the log and draw its card again; returns the verdict. evidence: the record in words."""
-    verdict = settle(item, winner, state.now.log, evidence)
-    if item.id in state.now.cards:
-        state.now.cards[item.id].settle()
-    return verdict
+    return [state.now.bank[bet] for bet in experiment.telling.bets]
 
 
 def others(item: Item, mine: str | None, winner: str | None) -> tuple[tuple[str, str], ...]:
@@ -350,8 +344,11 @@ def missing(experiments: Sequence[base.Experiment]) -> tuple[Fold, ...]:
 
 def _answer(item: Item, report: reports.Report, answer: reports.Answer) -> Betted:
     """The bet on an item with the result by the report; writes the report to the log. The bet stays open."""
-    settled(item, None, report.evidence())
-    bet = placed([item]).get(item.id)
+    settle(item, None, state.now.log, report.evidence())
+    if item.id in state.now.cards:
+        state.now.cards[item.id].settle()
+    placed = bet_of(item, state.now.log.entries())
+    bet = placed.options[0] if placed else None
     return Betted(
         mine=answer_words(item, bet) if bet else "",
         out=answer_words(item, answer.option),
