@@ -2,7 +2,6 @@
 PYTHON ?= python3
 PORT ?= 8888
 LESSONS ?= en
-STUDENTS ?= 10
 MENUS ?= en
 export LESSONS MENUS
 export PYTHONDONTWRITEBYTECODE =# many processes import the same files: compiled once
@@ -53,9 +52,9 @@ pictures:        ## the pictures of the README, taken of what runs, into docs/pi
 	@$(ENV) ensure dev
 	@COURSE_PICTURES=docs/pictures $(RUN) -m pytest -q -n 0 -m long tests/browser/test_pictures.py
 
-demo:            ## a made-up class of 10, handed in and graded through nbgrader (STUDENTS=30 for more)
+demo:            ## a made-up class of 9, handed in and graded through nbgrader
 	@$(ENV) ensure dev
-	@$(RUN) -m grader author demo --dir build/demo --students $(STUDENTS) --language $(LESSONS)
+	@$(RUN) -m grader author demo --dir build/demo --language $(LESSONS)
 
 record:          ## run every experiment this machine can run; recordings go to their lessons (TO=FOLDER: there)
 	@$(ENV) ensure dev

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from grader.course import Course, command
-from grader.project import LANGUAGES, Project, ProjectError
+from grader.project import LANGUAGES, Project
 
 LESSONS = ("01_map", "05_cudnn_benchmark")  # of the made-up class
 
@@ -87,15 +87,12 @@ def run_book(arguments: argparse.Namespace) -> int:
 
 def run_demo(arguments: argparse.Namespace) -> int:
     """1 if a student did not get what was deserved; the last line says which."""
-    if not 1 <= arguments.students <= 30:
-        raise ProjectError(f"--students {arguments.students}: 1 to 30")
     from grader.marking import pool
 
     pool.prepare(pool.cores(), sandbox=True)
-    from grader.cli.made_up import class_of, demo
+    from grader.cli.made_up import demo
 
-    lessons, students = arguments.lesson or LESSONS, class_of(arguments.students)
-    differences = demo(arguments.dir, arguments.language, lessons=lessons, students=students)
+    differences = demo(arguments.dir, arguments.language, lessons=arguments.lesson or LESSONS)
     for sentence in differences:
         print(sentence)
     if arguments.language == "zh":

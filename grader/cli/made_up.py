@@ -1,17 +1,15 @@
-"""The made-up class, of `make demo` and of the tests: a class of any size goes the whole way through nbgrader, and each student gets
-what was planned. What a student deserves is worked out from the plan of the answers, not with the code that marks.
+"""The made-up class, of `make demo` and of the tests: it goes the whole way through nbgrader, and each student gets what was
+planned. What a student deserves is worked out from the plan of the answers, not with the code that marks.
 """
 
 from __future__ import annotations
 
 import copy
-import random
 import shutil
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 
 import nbformat
 from nbformat import NotebookNode
@@ -20,7 +18,6 @@ from nbgrader.utils import temp_attrs
 from tqdm import tqdm
 
 from course.core.i18n import both, pick, set_language
-from course.core.units import format_points
 from course.learning.marking import Response
 from course.learning.sheet import AnswerSheet
 from course.questions.items import Item
@@ -54,7 +51,6 @@ LOOK = both(
     "autograded/{one}/{lesson}/{name}.ipynb 和 feedback/{one}/{lesson}/{name}.html",
 )
 HELD = both("held back until somebody has looked, here at once:", "先留着等人看过，这里直接放行：")
-TABLE = both("student: points, deserved", "学生：得分，应得")
 Say = Callable[[str], None]
 
 
@@ -62,9 +58,9 @@ Say = Callable[[str], None]
 class Student:
     """What a student hands in.
 
-    quiz: right, half, wrong, none or mixed (some answers right and some wrong, the same ones each time). tasks: right, first,
-    wrong or none. carried: where the answers travel: both, notebook or sidecar. damage: what happens to the file: half (of it
-    is lost), empty, deleted (cells), copied (cells, beside warnings and a cell that ends the kernel), or nothing.
+    quiz: right, half, wrong or none. tasks: right, first, wrong or none. carried: where the answers travel: both, notebook or sidecar.
+    damage: what happens to the file: half (of it is lost), empty, deleted (cells), copied (cells, beside warnings and a cell that ends the
+    kernel), or nothing.
     """
 
     name: str
@@ -87,26 +83,12 @@ CLASS = (
 )
 
 
-def class_of(count: int) -> tuple[Student, ...]:
-    """So many students: the first of those named for what they do, then people who know some things and not others."""
-    people = range(1, count - len(CLASS) + 1)
-    kinds = ("right", "first", "none")
-    return CLASS[:count] + tuple(
-        Student(f"person-{number:02d}", quiz="mixed", tasks=random.Random(number).choice(kinds)) for number in people
-    )
-
-
 def answers(student: Student, items: dict[str, Item]) -> dict[str, Response]:
     """What the student answers, by item; items left alone are absent."""
     if student.quiz == "none":
         return {}
-    half = (len(items) + 1) // 2
-    given = {}
-    for place, (identity, item) in enumerate(items.items()):
-        rng = random.Random(f"{student.name} {identity}") if student.quiz == "mixed" else None
-        knows = rng.random() < 0.6 if rng else student.quiz == "right" or (student.quiz == "half" and place < half)
-        given[identity] = right(item) if knows else wrong(item, rng)
-    return given
+    knows = {"right": len(items), "half": (len(items) + 1) // 2, "wrong": 0}[student.quiz]
+    return {name: (right if place < knows else wrong)(item) for place, (name, item) in enumerate(items.items())}
 
 
 def right(item: Item) -> Response:
@@ -116,21 +98,15 @@ def right(item: Item) -> Response:
     return Response(item.order if item.kind == "order" else item.correct)
 
 
-def wrong(item: Item, rng: random.Random | None = None) -> Response:
-    """A response that deserves nothing (an order without distractors: the order backwards, one line of it in place).
-
-    rng: chooses among the wrong options, and a trap of a number; without it the answer is always the same.
-    """
+def wrong(item: Item) -> Response:
+    """A response that deserves nothing (an order without distractors: the order backwards, one line of it in place)."""
     if item.kind == "number":
-        traps = item.number.traps if rng else ()
-        return Response(number=float(rng.choice(traps).low if traps else float(item.number.high) * 3 + 7))
+        return Response(number=float(item.number.high) * 3 + 7)
     if item.kind == "order":
         extra = tuple(option.id for option in item.options if option.id not in item.order)
         return Response(extra or item.order[::-1])
     others = tuple(option.id for option in item.options if option.id not in item.correct)
-    if item.kind == "single":
-        return Response((rng.choice(others) if rng else others[0],))
-    return Response(others)
+    return Response(others[:1] if item.kind == "single" else others)
 
 
 def deserved(student: Student, items: dict[str, Item], tasks: dict[str, Task]) -> dict[str, float]:
@@ -226,7 +202,7 @@ def demo(
 
     Raises ProjectError if ``root`` holds something else or there is no checkpoint.
     """
-    project, started = project or Project(), monotonic()
+    project = project or Project()
     chosen = list(lessons or project.checkpoints())
     if not chosen or set(chosen) - set(project.checkpoints()):
         known = ", ".join(project.checkpoints()) or "none"
@@ -234,7 +210,7 @@ def demo(
     course = _new(root.resolve(), language, project)
     differences: list[str] = []
     for lesson in chosen:
-        say(f"--- {lesson} ({monotonic() - started:.0f} s)")
+        say(f"--- {lesson}")
         release(course, lesson)
         for student in tqdm(students, file=sys.stdout, disable=not sys.stdout.isatty()):
             hand_in(course, lesson, student)
@@ -247,7 +223,7 @@ def demo(
         lost |= {student.name for student in students if not fetch_feedback(course, lesson, student)}
         differences += [f"{lesson}: no feedback for {name}" for name in sorted(lost)]
         say("\n" + summary(found) + "\n")
-        differences += compare(course, lesson, students, say)
+        differences += compare(course, lesson, students)
         write_report(course, lesson)
     export(course, course.root / "grades.csv")
     one, name = students[min(1, len(students) - 1)].name, name_of(chosen[0])
@@ -290,18 +266,15 @@ def _exchange(course: Course, step: str, lesson: str, student: Student) -> Path:
     return desk / lesson
 
 
-def compare(course: Course, lesson: str, students: tuple[Student, ...], say: Say) -> list[str]:
-    """Print the points of each student beside those deserved; a sentence for each cell that differs."""
+def compare(course: Course, lesson: str, students: tuple[Student, ...]) -> list[str]:
+    """A sentence for each cell that got other points than it deserved."""
     given, hidden = cell_marks(course, lesson), tasks(course.project, lesson)
     released = nbformat.read(notebook_in(course.root, "release", lesson), as_version=4)
-    say(f"{lesson}, {pick(TABLE, course.language)}")
     differences = []
     for student in students:
         items = keyed_items(course.project, lesson, paper_of(released, lesson, student.name, {}))
         due = deserved(student, items, hidden)
         got = {cell: mark.points or 0.0 for cell, mark in given.get(student.name, {}).items()}
-        total, right = sum(got.values()), sum(due.values())
-        say(f"  {student.name:<14}{format_points(total):>6}{format_points(right):>6}")
         differences += [
             f"{lesson}: {student.name}, {cell}: got {got.get(cell, 'nothing')}, deserved {due[cell]}"
             for cell in due

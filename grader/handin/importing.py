@@ -18,23 +18,19 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from grader.course import COMPLETE, INCOMING, Course, command, importing, released_text, settle
-from grader.course.marks import released, require
+from grader.course.marks import require
 from grader.handin.archive import Entry, opened
 from grader.handin.guard import guarded
 from grader.handin.handin import OURS, STAMP, Files, digest, lying, stored, unpacked, write, write_new
-from grader.handin.reading import files_of, lesson_of, read
+from grader.handin.reading import files_of, read
 from grader.handin.roster import FILE, Named, Roster, enrol, roster
-from grader.project import ProjectError
 from grader.project.files import replace
 from grader.project.names import groups, printable
 
 FOLDER = "imported"  # of the course directory: where each hand-in lay in its archive, for give-back
 LIST = re.compile(r"\.(ya?ml|csv|tsv|txt|json)$", re.IGNORECASE)  # what may say whose folders are
 LARGEST_LIST = 4 << 20  # bytes
-HAND_IN = re.compile(
-    r"\.ipynb|\.(zip|rar|7z|tar|gz|html?|pdf)$", re.IGNORECASE
-)  # a loose file that may be somebody's work
-VOTERS = 30  # hand-ins that are read to find out which checkpoint it is
+HAND_IN = re.compile(r"\.ipynb|\.(zip|rar|7z|tar|gz|html?|pdf)$", re.IGNORECASE)  # what may be work, of nobody's
 TIME = re.compile(r"(?<!\d)(20\d\d)[-_]?(\d\d)[-_]?(\d\d)[-_T ]?(\d\d)[-_:]?(\d\d)[-_:]?(\d\d)")
 DIGITS = re.compile(r"\d+")
 Group = tuple[PurePosixPath, list[tuple[str, Entry]]]  # where a hand-in lies, and its files by their own paths
@@ -133,31 +129,27 @@ class Owners:
         return any(self._named(part).students for part in inside.parts)
 
 
-def import_submissions(course: Course, path: Path, lesson: str | None = None) -> Imported:
+def import_submissions(course: Course, path: Path, lesson: str) -> Imported:
     """Put each hand-in of the archive or folder ``path`` where marking looks for it, completely or not at all.
 
-    lesson: None to find it out from the notebooks. What holds no work never replaces what does; what is replaced lies in
-    ``earlier/``. All students of ``roster.csv`` are added to the gradebook. Raises ProjectError before anything is changed.
+    What holds no work never replaces what does; what is replaced lies in ``earlier/``. All students of ``roster.csv`` are added to the
+    gradebook. Raises ProjectError before anything is changed.
     """
-    require(course, *([lesson] if lesson else ()))
+    require(course, lesson)
     with importing(course.root), opened(path) as entries:
-        known = roster(course)
-        lesson = lesson or _lesson(course, entries, path)
+        known, imported = roster(course), Imported(lesson)
         owners = Owners(entries, known, groups(course.root, lesson))
-        imported = Imported(lesson)
         mine: dict[str, list[tuple[PurePosixPath, Entry]]] = defaultdict(list)
         others: list[tuple[Entry, frozenset[str]]] = []
         for entry in entries:
             found, place = owners.of(entry.inside)
             if len(found) == 1:
                 mine[min(found)].append((place, entry))
-            elif entry.inside not in owners.lists:
-                others.append((entry, found))
-        unclear = _unclear(others, [entry.inside for files in mine.values() for _, entry in files])
-        loose = [name for name, can_be in unclear.items() if not (can_be or "/" in name or HAND_IN.search(name))]
-        loose = [name for name in loose if any(name == str(entry.inside) for entry, _ in others)]
-        imported.unclear = {name: can_be for name, can_be in unclear.items() if name not in loose}
-        imported.said += [f"files of nobody, left out: {', '.join(map(printable, loose[:20]))}"] if loose else []
+            elif found or len(entry.inside.parts) > 1 or HAND_IN.search(entry.inside.name):
+                others += [(entry, found)] if entry.inside not in owners.lists else []
+            else:
+                imported.said.append(f"of nobody, left out: {printable(entry.inside.name)}")
+        imported.unclear = _unclear(others, [entry.inside for files in mine.values() for _, entry in files])
         before = record(course.root, lesson)
         for student, files in sorted(mine.items()):
             with guarded(student, imported.kept.__setitem__):
@@ -172,21 +164,6 @@ def import_submissions(course: Course, path: Path, lesson: str | None = None) ->
     there = {*course.submitted(lesson), *imported.kept, *(one for found in imported.unclear.values() for one in found)}
     imported.idle = sorted({*known.details} - there)
     return imported
-
-
-def _lesson(course: Course, entries: list[Entry], path: Path) -> str:
-    """The released checkpoint that most of the notebooks say they are. Raises ProjectError."""
-    votes, there = Counter(), {*released(course)}
-    for entry in (one for one in entries if OURS.search(one.inside.name) or one.inside.suffix.lower() == ".zip"):
-        with guarded("", lambda *_: None):  # a fault is told when the hand-in is brought in
-            votes.update({lesson_of(unpacked(stored([(entry.inside.name, entry)])))} & there)
-        if sum(votes.values()) >= VOTERS:
-            break
-    if not votes:
-        raise ProjectError(
-            f"{path}: no notebook in it is one of {', '.join(sorted(there)) or 'a released checkpoint'}; say which with --lesson"
-        )
-    return votes.most_common(1)[0][0]
 
 
 def _unclear(others: list[tuple[Entry, frozenset[str]]], owned: list[PurePosixPath]) -> dict[str, frozenset[str]]:
@@ -315,13 +292,11 @@ def report(course: Course, imported: Imported, path: Path) -> str:
         lines.append(known.line(" or ".join(sorted(can_be)) or "STUDENT", PurePosixPath(name).name))
     if lines:
         said += [
-            f"Add to {course.root / FILE}, each with the one student's id, and run {command(f'import {path}', course.root)} again:"
+            f"Add to {course.root / FILE}, each with the one student's id, and run {command(f'import {lesson} {path}', course.root)} again:"
         ]
         said += [printable(line) for line in lines]
-        several = [sorted(can_be) for can_be in imported.unclear.values() if len(can_be) > 1]
-        if several:
-            said.append(f"or, where they worked together, to groups.yaml, below `{lesson}:`")
-            said += [f"  - [{', '.join(names)}]" for names in several]
+        if any(len(can_be) > 1 for can_be in imported.unclear.values()):
+            said.append(f"or, where several worked together, write them into groups.yaml below `{lesson}:`")
     return "\n".join(said)
 
 

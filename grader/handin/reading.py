@@ -144,16 +144,6 @@ def _choose(
     return chosen, held, [one.name for one in ours if one is not chosen]
 
 
-def lesson_of(files: Files) -> str:
-    """The checkpoint that a notebook among the files says it is; "" where none says so."""
-    for name, data in files.there.items():
-        if _may_be_notebook(name, data) and (content := read_notebook(data)[0]) is not None:
-            lesson, kind = _says(content)
-            if kind == "checkpoint":
-                return lesson
-    return ""
-
-
 @dataclass(frozen=True)
 class _Released:
     """The released checkpoint. cells: id of a graded or answer cell -> whether it is an answer's. stubs: the code that was handed

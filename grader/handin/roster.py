@@ -43,7 +43,6 @@ TWO_LETTERS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å
 CODES = ("utf-8", "cp1252", "cp437", "cp850", "mac_roman", "gbk")
 SHORTEST, SHORTEST_MANGLED, SHORTEST_NUMBER, MOST_WORDS = 2, 4, 4, 8
 NOT_A_NAME = re.compile(r"[\d\s.,:;%/()+-]*")  # a mark, a time; a number is one where it has nothing beside digits
-NUMBERED = re.compile(r"(\D+?)\s?(\d+)")  # "Participant 4711"
 Row = list[str]
 
 
@@ -190,7 +189,6 @@ def _read(made: Roster, rows: list[Row], path: Path) -> None:
     more = [row for row in rows if any(row[wide:]) and not any(row[:place] + row[place + 1 : wide])]
     made.more = [(row[place], cell) for row in more for cell in row[wide:] if cell]
     before, counts = dict(made.details), Counter((n, joined(cell)) for row in rows for n, cell in enumerate(row))
-    numbered = [n for n in range(wide) if _is_numbered([row[n] for row in rows if row[n]])]
     names = [_column(head, headings) for headings in (FIRST, LAST)]
     for row in (row for row in rows if row not in more):
         said = _details(row, *names)
@@ -205,7 +203,6 @@ def _read(made: Roster, rows: list[Row], path: Path) -> None:
         made.details[student] = {**said, **made.details.get(student, {})}
         cells = [(n, cell) for n, cell in enumerate(row) if n not in names]
         own = [cell for n, cell in cells if n >= wide or n == place or _is_name(cell, counts[n, joined(cell)])]
-        own += [NUMBERED.fullmatch(row[n])[2] for n in numbered if row[n]]
         made.add(student, [*filter(joined, own), *_names_in(student, made.details[student])])
     for student, name in made.more:
         made.listed.add(student)
@@ -215,12 +212,6 @@ def _read(made: Roster, rows: list[Row], path: Path) -> None:
 
 def _is_canvas_own(row: Row) -> bool:
     return row[0].strip().startswith("Points Possible") or row[0].strip() in ("Student, Test", "Test Student")
-
-
-def _is_numbered(cells: list[str]) -> bool:
-    """Whether a column holds one word with a number each, as Moodle's "Participant 4711"."""
-    found = [NUMBERED.fullmatch(cell) for cell in cells]
-    return len(cells) > 1 and all(found) and len({one[1] for one in found}) == 1
 
 
 def _is_name(cell: str, count: int) -> bool:

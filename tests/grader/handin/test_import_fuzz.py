@@ -339,7 +339,7 @@ def test_a_full_disk_takes_nobodys_submission_and_with_room_the_next_run_complet
 
     for room in range(2 * len(STUDENTS) + 1):  # files that fit
         root, left = copy_of(twice["before"], tmp_path / str(room)), [None] * room
-        words = ["import", str(twice["file"]), "--lesson", LESSON, "--dir", str(root)]
+        words = ["import", LESSON, str(twice["file"]), "--dir", str(root)]
         monkeypatch.setattr(handin, "write_new", failing)
         assert main(words) == (room < 2 * len(STUDENTS)), room
         assert room == 2 * len(STUDENTS) or "run the same command again" in capsys.readouterr().out
