@@ -13,8 +13,8 @@ import re
 import stat
 import sys
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from course.core.i18n import Text
@@ -57,40 +57,31 @@ def stored(own: Iterable[tuple[str, Entry]]) -> Files:
 
 
 def on_disk(folder: Path) -> Files:
-    """The files of a folder as they lie there, within the same limits. No link is followed; what cannot be read is left out. A file in
-    place of the folder is read, too.
-    """
-    there, unread, large, left = {}, {}, [], MOST_BYTES
+    """The files of a folder as they lie there, within the same limits. No link is followed. A file in place of the folder is read, too."""
+    alone = folder.is_file()
     place, listed = (
-        (folder.parent, {folder.name: folder.lstat()}) if folder.is_file() else (folder, inside(folder, MOST_LOOKED_AT))
+        (folder.parent, {folder.name: folder.lstat()}) if alone else (folder, inside(folder, MOST_LOOKED_AT))
     )
-    for name in sorted(listed, key=lambda name: (name != STAMP, _rank(name), name)):
-        kind = listed[name]
-        if stat.S_ISLNK(kind.st_mode):
-            unread[name] = LINK
-        elif stat.S_ISREG(kind.st_mode) and len(there) >= MOST_FILES:
-            unread[name] = TOO_MANY
-        elif stat.S_ISREG(kind.st_mode) and kind.st_size > left:
-            unread[name] = LARGE
-            large.append(name)
-        elif stat.S_ISREG(kind.st_mode):
-            with suppress(OSError):
-                there[name] = read_inside(place, name)
-                left -= len(there[name])
-    return Files(there, unread, tuple(large))
+    regular = [name for name, kind in listed.items() if stat.S_ISREG(kind.st_mode)]
+    found = stored(
+        (name, Entry(PurePosixPath(name), listed[name].st_size, partial(read_inside, place, name)))
+        for name in regular
+        if name != STAMP
+    )
+    stamp = {STAMP: read_inside(place, STAMP)} if STAMP in regular and listed[STAMP].st_size <= MOST_BYTES else {}
+    links = {name: LINK for name, kind in listed.items() if stat.S_ISLNK(kind.st_mode)}
+    return Files({**stamp, **found.there}, {**links, **found.unread}, found.large)
 
 
 def unpacked(files: Files) -> Files:
     """The same files, with what is in their ZIPs in place of these."""
     made = _Reading(ZIPS).of(
-        (name, Entry(PurePosixPath(name), 0, _of(data))) for name, data in files.there.items() if name != STAMP
+        (name, Entry(PurePosixPath(name), 0, lambda most, data=data: data[:most]))
+        for name, data in files.there.items()
+        if name != STAMP
     )
     stamp = {STAMP: files.there[STAMP]} if STAMP in files.there else {}
     return Files({**stamp, **made.there}, {**files.unread, **made.unread}, (*files.large, *made.large))
-
-
-def _of(data: bytes):
-    return lambda most: data[:most]
 
 
 def write(files: Files, folder: Path) -> None:

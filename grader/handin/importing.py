@@ -39,8 +39,8 @@ Group = tuple[PurePosixPath, list[tuple[str, Entry]]]  # where a hand-in lies, a
 @dataclass
 class Imported:
     """The result. new, same, replaced: students. kept: student -> why what was there before stays, or nothing is there. unclear: what
-    belongs to nobody that is known -> the students whom it can mean. left_out: student -> sentences. held: students whose hand-in will
-    be held back. idle: students who handed in nothing. said: other sentences for the instructor.
+    belongs to nobody that is known -> the students whom it can mean. held: student -> why the hand-in will be held back. idle: students
+    who handed in nothing. said: other sentences for the instructor.
     """
 
     lesson: str
@@ -49,7 +49,6 @@ class Imported:
     replaced: list[str] = field(default_factory=list)
     kept: dict[str, str] = field(default_factory=dict)
     unclear: dict[str, frozenset[str]] = field(default_factory=dict)
-    left_out: dict[str, list[str]] = field(default_factory=dict)
     held: dict[str, str] = field(default_factory=dict)
     idle: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
@@ -230,8 +229,7 @@ def _take(course: Course, student: str, hand_ins: list[Group], imported: Importe
     new, folder = read(unpacked(files), lesson, text), course.root / "submitted" / student / lesson
     if new.held is not None:
         imported.held[student] = new.held[1]["en"]
-    if files.left_out:
-        imported.left_out[student] = files.left_out
+    imported.said += [f"left out of {student}: {one}" for one in files.left_out]
     if lying(folder) == digest(files.there):
         imported.same.append(student)
     elif not (files.there or files.large):
@@ -282,7 +280,6 @@ def report(course: Course, imported: Imported, path: Path) -> str:
         perhaps = ", unless something below is theirs" if imported.unclear else ""
         said.append(f"handed in nothing{perhaps}: {len(imported.idle)} ({', '.join(imported.idle)})")
     said += imported.said
-    said += [f"left out of {student}: {one}" for student, names in sorted(imported.left_out.items()) for one in names]
     said += [f"will be held back: {student}: {why}" for student, why in sorted(imported.held.items())]
     said += [f"NOT BROUGHT IN: {student}: {why}" for student, why in sorted(imported.kept.items())]
     lines = []
