@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from course.core.i18n import t
@@ -43,11 +42,6 @@ class Layer:
     shape: str = ""
     params: int = 0
 
-    @cached_property
-    def _own(self) -> Peaks:
-        """The peaks that this class of layer is held against."""
-        return self.peaks.of(self.kind)
-
     @property
     def intensity(self) -> float:
         """FLOPs a byte; infinite where nothing is moved."""
@@ -58,7 +52,7 @@ class Layer:
     @property
     def least_ms(self) -> float:
         """The shortest time the roof allows, in ms; 0 outside the layers, whose traffic is not known."""
-        return 0.0 if self.name == OUTSIDE else self._own.least_s(self.flops, self.moved) * 1e3
+        return 0.0 if self.name == OUTSIDE else self.peaks.least_s(self.flops, self.moved) * 1e3
 
     @property
     def bound(self) -> str:
@@ -67,7 +61,7 @@ class Layer:
             return "outside"
         if self.overhead_ms > self.least_ms and NEAR * self.overhead_ms >= self.time_ms:
             return "overhead"
-        return "compute" if self.flops and self.intensity >= self._own.ridge else "memory"
+        return "compute" if self.flops and self.intensity >= self.peaks.ridge else "memory"
 
     @property
     def flops_per_s(self) -> float:
@@ -120,7 +114,7 @@ class Layer:
             "low_ms": low,
             "high_ms": high,
             "flops_per_s": self.flops_per_s,
-            "roof_flops_per_s": self._own.roof(self.intensity),
+            "roof_flops_per_s": self.peaks.roof(self.intensity),
             "share_of_roof": self.least_ms * 1e-3 / seconds if self.least_ms else None,
             "share_low": share_low,
             "share_high": share_high,

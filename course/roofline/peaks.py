@@ -29,8 +29,6 @@ from course.timing.validation import require_positive
 
 QUIET = 0.85
 """Least share of the processor time it could use that this process must get for its times to be believed."""
-HOPELESS = 0.85
-"""After the second round a probe below this part of the best one of its kind is not tried again."""
 LONGEST = 1 / 24
 """Longest call of a probe, as a part of the budget."""
 BLOCK_S = 0.002
@@ -57,24 +55,18 @@ def peaks(device: Any = None, dtype: torch.dtype = torch.float32, max_time: floa
     """
     require_positive(max_time=max_time)
     name = clock_for(device).device
-    best = _measured(name, dtype, max_time)
-    work = max((best[kind] for kind in ("products", "convolutions") if kind in best), key=lambda probe: probe.rate)
-    got = min(probe.got for probe in best.values())
-    about = machine.passport()
-    if name == "cpu":
-        about |= {"device": "cpu", "device_name": about["cpu"], "capability": None, "driver": None}
+    work, traffic = _measured(name, dtype, max_time)
+    got = min(work.got, traffic.got)
     return Peaks(
         work.rate,
-        best["traffic"].rate,
+        traffic.rate,
         str(dtype).removeprefix("torch."),
         name,
         torch.get_num_threads(),
-        about,
+        machine.passport(),
         datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         precision(name),
         () if got >= QUIET else (_busy(got),),
-        best["products"].rate,
-        best["convolutions"].rate if "convolutions" in best else 0.0,
     )
 
 
@@ -102,13 +94,10 @@ def _busy(got: float) -> str:
 
 @dataclass
 class Probe:
-    """kind: products | convolutions | traffic. amount: FLOPs or bytes of one call. rate: the best so far, a second.
-
-    got: share of the processor time it could use that this process got then (1 on an accelerator).
+    """amount: FLOPs or bytes of one call. rate: the best so far, a second. got: share of the processor time it could use that this
+    process got then (1 on an accelerator).
     """
 
-    kind: str
-    name: str
     amount: float
     call: Callable[[], Any]
     calls: int = 1
@@ -138,39 +127,35 @@ class Probe:
         return self
 
 
-def _measured(device: str, dtype: torch.dtype, max_time: float) -> dict[str, Probe]:
-    """kind -> the best probe, after every one was tried in turn, round after round, until the time is out."""
+def _measured(device: str, dtype: torch.dtype, max_time: float) -> list[Probe]:
+    """The best probe of arithmetic and of traffic, after every one was tried in turn, round after round, until the time is out."""
     began = time.perf_counter()
     bar = progress(max_time, t("measuring the peaks", "测量峰值"))
     try:
         with torch.no_grad():
-            tried, best = [*_arithmetic(device, dtype, max_time * LONGEST), *_streams(device)], dict[str, Probe]()
-            rounds, round_s = 0, 0.0
-            while not rounds or time.perf_counter() - began + round_s <= max_time and not out_of_time():
+            kinds, round_s = [[*_arithmetic(device, dtype, max_time * LONGEST)], _streams(device)], 0.0
+            while not round_s or time.perf_counter() - began + round_s <= max_time and not out_of_time():
                 started = time.perf_counter()
-                for probe in tried:
+                for probe in (*kinds[0], *kinds[1]):
                     probe.time(device)
-                best |= {probe.kind: probe for probe in sorted(tried, key=lambda probe: probe.rate)}
-                rounds, round_s = rounds + 1, time.perf_counter() - started
-                if rounds == 2:
-                    tried = [probe for probe in tried if probe.rate >= HOPELESS * best[probe.kind].rate]
+                round_s = time.perf_counter() - started
                 bar.update(min(time.perf_counter() - began, max_time) - bar.n)
-            return best
+            return [max(probes, key=lambda probe: probe.rate) for probes in kinds]
     finally:
         end_progress(bar)
 
 
 def _arithmetic(device: str, dtype: torch.dtype, longest_s: float) -> Iterator[Probe]:
-    """The probes of arithmetic that this device can run with `dtype`; of each kind the first, and those of at most `longest_s` seconds.
+    """The probes of arithmetic that this device can run with `dtype`: the first, and those of at most `longest_s` seconds.
 
     Of random numbers: equal ones need less power, and a GPU computes with them at a rate that no model reaches.
     Raises RooflineError where not even the smallest matrix product runs.
     """
     drawn = torch.Generator(device).manual_seed(0)  # the user's own random numbers stay as they are
     layout = torch.preserve_format if device == "cpu" else torch.channels_last  # in which tensor cores work
-    per_flop, kinds = 0.0, set[str]()
-    for kind, name, flops, operation, shapes in _operations("cpu" if device == "cpu" else "gpu"):
-        if kind in kinds and per_flop * flops > longest_s:
+    per_flop = 0.0
+    for flops, operation, shapes in _operations("cpu" if device == "cpu" else "gpu"):
+        if per_flop * flops > longest_s:
             continue
         try:
             held = [torch.randn(shape, dtype=dtype, device=device, generator=drawn) for shape in shapes]
@@ -183,23 +168,22 @@ def _arithmetic(device: str, dtype: torch.dtype, longest_s: float) -> Iterator[P
                 f"{device} has no matrix product for {dtype} here: {reason(error)}. Try dtype=torch.float32.",
                 f"这里的 {device} 不支持 {dtype} 的矩阵乘法：{reason(error)}。请试试 dtype=torch.float32。",
             ) from error
-        probe = Probe(kind, name, flops, partial(operation, *held)).long_enough(device)
+        probe = Probe(flops, partial(operation, *held)).long_enough(device)
         per_flop = 1 / probe.rate
-        kinds.add(kind)
         yield probe
 
 
-def _operations(size: str) -> Iterator[tuple[str, str, float, Callable[..., Any], tuple[tuple[int, ...], ...]]]:
-    """Kind, name, FLOPs, the operation and the shapes of its arguments."""
+def _operations(size: str) -> Iterator[tuple[float, Callable[..., Any], tuple[tuple[int, ...], ...]]]:
+    """FLOPs, the operation and the shapes of its arguments."""
     for rows, inner, columns in PRODUCTS[size]:
         shapes = (rows, inner), (inner, columns), (rows, columns)
-        name, flops = f"mm {rows}x{inner}x{columns}", 2.0 * rows * inner * columns
-        yield "products", name, flops, lambda a, b, out: torch.mm(a, b, out=out), shapes
+        yield 2.0 * rows * inner * columns, lambda a, b, out: torch.mm(a, b, out=out), shapes
     for kernel, come, go, edge, batch in CONVOLUTIONS[size]:
-        name = f"conv {kernel}x{kernel}, {come} to {go} channels, {edge}x{edge}, batch {batch}"
-        flops = 2.0 * batch * come * go * (edge * kernel) ** 2
-        operation = partial(functional.conv2d, padding=kernel // 2)
-        yield "convolutions", name, flops, operation, ((batch, come, edge, edge), (go, come, kernel, kernel))
+        flops, operation = (
+            2.0 * batch * come * go * (edge * kernel) ** 2,
+            partial(functional.conv2d, padding=kernel // 2),
+        )
+        yield flops, operation, ((batch, come, edge, edge), (go, come, kernel, kernel))
 
 
 def _streams(device: str) -> list[Probe]:
@@ -211,13 +195,10 @@ def _streams(device: str) -> list[Probe]:
     wanted = int(max(2 * cache, min(8 * cache, LARGEST_BUFFER, free_bytes(device) // 6)))
     x, y, z = (torch.ones(wanted // 4, device=device) for _ in range(3))
     total = torch.empty((), device=device)
-    operations: dict[str, tuple[int, Callable[[], Any]]] = {
-        "read": (1, lambda: torch.sum(x, 0, out=total)),
-        "copy": (2, lambda: y.copy_(x)),
-        "triad": (3, lambda: torch.add(x, y, alpha=3.0, out=z)),
-        "in place": (2, lambda: x.relu_()),
-    }
-    return [
-        Probe("traffic", name, buffers * 4.0 * x.numel(), call).long_enough(device)
-        for name, (buffers, call) in operations.items()
-    ]
+    streams: tuple[tuple[int, Callable[[], Any]], ...] = (
+        (1, lambda: torch.sum(x, 0, out=total)),
+        (2, lambda: y.copy_(x)),
+        (3, lambda: torch.add(x, y, alpha=3.0, out=z)),
+        (2, lambda: x.relu_()),
+    )
+    return [Probe(buffers * 4.0 * x.numel(), call).long_enough(device) for buffers, call in streams]

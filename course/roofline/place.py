@@ -266,7 +266,7 @@ def _raised(roof: Peaks, layers: Sequence[Layer]) -> tuple[Peaks, list[str]]:
     for layer in layers:
         if enough(len(layer.samples_ms)) and layer.time_ms > 0:
             slow_s = max(layer.interval_ms[1] * 1e-3, TINY)
-            lifted = higher.raised(layer.flops / slow_s, layer.moved / slow_s, layer.kind)
+            lifted = higher.raised(layer.flops / slow_s, layer.moved / slow_s)
             names += [layer.label] * (lifted != higher)
             higher = lifted
     listed = ", ".join(names)

@@ -8,8 +8,6 @@ from typing import Any
 from course.core.i18n import t
 from course.core.units import scaled
 
-PRODUCTS = ("Linear", "Bilinear", "MultiheadAttention", "RNN", "LSTM", "GRU")
-"""Classes of layers whose work is matrix products."""
 ROW = "flops_per_s bytes_per_s ridge dtype device threads precision created".split()
 
 
@@ -17,8 +15,7 @@ ROW = "flops_per_s bytes_per_s ridge dtype device threads precision created".spl
 class Peaks:
     """The measured peaks of one device.
 
-    flops_per_s: FLOP/s of the best probe. products_per_s, convolutions_per_s: of the best matrix product and the best convolution,
-    which may differ widely (0.0 where unknown); a layer is held against its own. bytes_per_s: bytes/s of the best memory stream.
+    flops_per_s: FLOP/s of the best matrix product or convolution. bytes_per_s: bytes/s of the best memory stream.
     dtype: "float32" and the like. threads: CPU threads in force. machine: the passport (course.core.machine). created: UTC, ISO 8601.
     precision: that of float32 in force, for products and for convolutions (a float32 peak depends on it). notes: sentences.
     """
@@ -32,18 +29,11 @@ class Peaks:
     created: str
     precision: str = ""
     notes: tuple[str, ...] = ()
-    products_per_s: float = 0.0
-    convolutions_per_s: float = 0.0
 
     @property
     def ridge(self) -> float:
         """FLOPs a byte above which arithmetic, not memory, is the limit."""
         return self.flops_per_s / self.bytes_per_s
-
-    def of(self, kind: str) -> Peaks:
-        """The same with the arithmetic peak that a layer of this class is held against."""
-        own = getattr(self, _own(kind))
-        return replace(self, flops_per_s=own) if own else self
 
     def roof(self, intensity: float) -> float:
         """The roof in FLOP/s at `intensity` FLOPs a byte: the lower of arithmetic and memory."""
@@ -53,11 +43,10 @@ class Peaks:
         """The shortest time in seconds the roof allows for this much work and this many bytes."""
         return max(flops / self.flops_per_s, moved / self.bytes_per_s)
 
-    def raised(self, flops_per_s: float, bytes_per_s: float, kind: str) -> Peaks:
-        """These peaks, those raised that are below the rates which a layer of class `kind` reached."""
-        own = {_own(kind): flops_per_s} if 0.0 < getattr(self, _own(kind)) < flops_per_s else {}
-        rates = {"flops_per_s": flops_per_s, "bytes_per_s": bytes_per_s}
-        return replace(self, **own | {name: rate for name, rate in rates.items() if rate > getattr(self, name)})
+    def raised(self, flops_per_s: float, bytes_per_s: float) -> Peaks:
+        """These peaks, or the rates that a layer reached where they are higher."""
+        work, traffic = max(self.flops_per_s, flops_per_s), max(self.bytes_per_s, bytes_per_s)
+        return replace(self, flops_per_s=work, bytes_per_s=traffic)
 
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row of plain data."""
@@ -79,8 +68,3 @@ class Peaks:
         return "\n".join([self.sentence(), *(f"  ! {note}" for note in self.notes)])
 
     __repr__ = __str__
-
-
-def _own(kind: str) -> str:
-    """The peak of its own that a layer of this class has, as a field of Peaks."""
-    return "convolutions_per_s" if "Conv" in kind else "products_per_s" if kind in PRODUCTS else "flops_per_s"
