@@ -105,6 +105,34 @@ def native_attention(out: Any, q: Any, k: Any, v: Any, embed: int, *_: Any, **__
     return n * embed * embed * (2 * length + 2 * source) + 2 * n * length * source * embed
 
 
+def trilinear(
+    out: Any, a: Any, b: Any, c: Any, expand1: Any, expand2: Any, expand3: Any, summed: Any, unroll: int = 1
+) -> int:
+    """nn.Bilinear, as torch computes it: for each index of dimension `unroll` two products, of a and b, then with c.
+
+    A product in which nothing is summed counts 0.
+    """
+    shapes = []
+    for operand, expand in ((a, expand1), (b, expand2), (c, expand3)):
+        shapes.append(list(operand.shape))
+        for dim in sorted(expand):
+            shapes[-1].insert(dim, 1)
+    steps = max(sizes[unroll] for sizes in shapes)
+    for sizes in shapes:
+        sizes[unroll] = 1
+    inside = {*summed} - {unroll}
+    first, between = _pair(shapes[0], shapes[1], inside & {*expand3})
+    second, _ = _pair(between, shapes[2], inside - {*expand3})
+    return steps * (first + second)
+
+
+def _pair(left: list[int], right: list[int], summed: set[int]) -> tuple[int, list[int]]:
+    """MACs and sizes of the product of two tensors summed over dimensions; what only one of them has is summed before."""
+    sizes = [max(pair) for pair in zip(left, right, strict=True)]
+    used = [1 if at in summed and min(left[at], right[at]) == 1 else size for at, size in enumerate(sizes)]
+    return prod(used) if summed else 0, [1 if at in summed else size for at, size in enumerate(sizes)]
+
+
 def weighted_bag(at: int) -> Formula:
     """nn.EmbeddingBag: only a bag with one weight per sample multiplies. at: the place of the weights."""
 
@@ -144,6 +172,24 @@ def cudnn_rnn(out: Any, x: Any, weights: Any, *rest: Any, batch_sizes: Any = Non
 def cudnn_rnn_backward(out: Any, x: Any, weights: Any, *rest: Any, **_: Any) -> int:
     """Gradients of input and states in full, so twice the forward, or once if the weights are frozen."""
     return cudnn_rnn(out, x, weights, batch_sizes=rest[-4]) * (1 + bool(rest[-1][3]))
+
+
+def int8_rnn(gates: int) -> Formula:
+    """int8 layers (`quantize_dynamic`): the weights are packed, so sizes come from input and state.
+
+    x is (time, batch, inputs) in any order of the first two, or packed (rows, inputs) with its batch sizes next;
+    then the state (layers x directions, batch, H), packed weights, and the settings.
+    """
+
+    def macs(out: Any, x: Any, *rest: Any, **__: Any) -> int:
+        packed = hasattr(rest[0], "dtype") and not rest[0].is_floating_point()
+        state, settings = rest[packed], rest[packed + 1 :]
+        hidden = (state if hasattr(state, "shape") else state[0]).shape[-1]
+        layers, directions = settings[2], 1 + bool(settings[5])
+        inputs = x.shape[-1] + hidden + (layers - 1) * (directions * hidden + hidden)
+        return x.numel() // x.shape[-1] * directions * gates * hidden * inputs
+
+    return macs
 
 
 def _fused(end: str) -> str:
@@ -186,10 +232,13 @@ _ATEN: dict[Formula, str] = {
         "_efficient_attention_backward"
     ),
     native_attention: "_native_multi_head_attention",
+    trilinear: "_trilinear",
     onednn_rnn: "mkldnn_rnn_layer",
     onednn_rnn_backward: "mkldnn_rnn_layer_backward",
     cudnn_rnn: "_cudnn_rnn miopen_rnn",
     cudnn_rnn_backward: "_cudnn_rnn_backward",
+    int8_rnn(4): "quantized_lstm",
+    int8_rnn(3): "quantized_gru",
     weighted_bag(6): "_embedding_bag _embedding_bag_forward_only",
     weighted_bag(8): "_embedding_bag_dense_backward _embedding_bag_sparse_backward",
     weighted_bag(10): "_embedding_bag_backward",

@@ -115,7 +115,6 @@ def _attends(rows: Tensor) -> Tensor:
 EYE, ROW, COLUMNS = torch.eye(4), torch.zeros(1, 4), torch.zeros(4, 2)
 TABLE, INTS = np.ones((4, 4), np.float32), torch.ones(4, 4, dtype=torch.long)
 UNKNOWN: dict[str, tuple[Callable[..., Any], list[Tensor], str]] = {
-    "bilinear": (nn.Bilinear(4, 4, 5), [EYE, EYE], "_trilinear"),
     "convolution by FFT": (
         lambda x, w: torch.fft.irfft(torch.fft.rfft(x, 32) * torch.fft.rfft(w, 32)),
         [torch.zeros(2, 16), torch.zeros(16)],

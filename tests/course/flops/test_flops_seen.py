@@ -28,7 +28,7 @@ from course.flops.counting import attempt
 from course.flops.standins import Real
 
 X = torch.eye(4)
-HONEST = ("TorchScript", "padding", "branch of torch.cond", "bilinear", "quantize_dynamic")
+HONEST = ("TorchScript", "padding", "branch of torch.cond")
 SMALL = [
     (entry, training)
     for zoo, training in ((ZOO, False), (STEPS, True))
