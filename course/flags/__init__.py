@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from course.flags.catalogue import SWITCHES, TABLE, closest, find
-from course.flags.groups import GROUPS, PLACES, module_of
+from course.flags.catalogue import GROUPS, PLACES, SWITCHES, TABLE, closest, find, module_of
 from course.flags.leaks import Change, baseline, changes, leaks, remember, restore
 from course.flags.rows import describe, map_rows
 from course.flags.state import assign, preserved, read, snapshot, using

@@ -1,16 +1,19 @@
-"""All switches and queries by name, and what a mistyped name probably meant.
+"""All switches and queries by name, the submodules they belong to, and what a mistyped name probably meant.
 
-What they are stands in switches.json: plain data, and JSON because a machine that only records has no YAML.
+What they are stands in switches.json and groups.json: plain data, and JSON because a machine that only records has no YAML. Sources of
+the groups: the modules under torch/backends/, https://docs.pytorch.org/docs/stable/backends.html
 """
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
+from course.core.i18n import Text, both
 from course.flags.access import GET, SET
 from course.flags.switch import Switch, wrong
 
@@ -100,12 +103,38 @@ def find(name: str) -> Switch:
             f'There is no "{name}" in torch.backends. Did you mean "{meant}"?',
             f'torch.backends 里没有 "{name}"。是不是想写 "{meant}"？',
         )
-    if plain_name(name).startswith("mps."):
-        raise wrong(
-            f'There is no "{name}": torch.backends.mps has queries only, nothing to switch.',
-            f'没有 "{name}"：torch.backends.mps 只有查询，没有可以设置的开关。',
-        )
     raise wrong(
         f'There is no "{name}" in torch.backends. `course.flags.SWITCHES` lists every name.',
         f'torch.backends 里没有 "{name}"。所有名字都列在 `course.flags.SWITCHES` 里。',
     )
+
+
+# --- the submodules, in the order of the map ------------------------------------------------------------------
+
+PLACES: dict[str, Text] = {
+    "all": both("everywhere", "哪里都管"),
+    "gpu": both("GPU of NVIDIA or AMD", "NVIDIA 或 AMD 的 GPU"),
+    "apple": both("Apple GPU", "苹果 GPU"),
+    "cpu": both("CPU", "CPU"),
+}
+"""Where a submodule computes."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """One submodule. place: a key of PLACES. text: what it is about, in one sentence."""
+
+    place: str
+    text: Text
+
+
+GROUPS: dict[str, Group] = {
+    row["id"]: Group(row["place"], row["text"])
+    for row in json.loads(Path(__file__).with_name("groups.json").read_text("utf-8"))
+}
+"""Every group of the table of switches, in the order of the map."""
+
+
+def module_of(group: str) -> str:
+    """The name a learner types: `torch.backends.cudnn`; `torch.backends` for the root, `torch` for what stands beside it."""
+    return {"root": "torch.backends", "torch": "torch"}.get(group, f"torch.backends.{group}")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from course.core.i18n import Text, pick
-from course.flags.catalogue import SWITCHES, find
-from course.flags.groups import GROUPS
+from course.flags.catalogue import GROUPS, SWITCHES, find
 from course.flags.leaks import baseline
 from course.flags.switch import DEPENDS, Absent, Switch, Unreadable
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import Any
 
-from course.core.i18n import pick, t
-from course.flags.leaks import Change, baseline, changes
+from course.core.i18n import t
+from course.flags.leaks import baseline, changes
 from course.flags.state import snapshot
-from course.flags.switch import Unreadable
-from course.flags.typos import Typo, typos
-
-SHOWN = 3
+from course.flags.typos import typos
 
 
 class _Watcher:
@@ -32,35 +30,16 @@ class _Watcher:
 
     def notice(self) -> str:
         """The sentence for what the last cell left behind; empty when nothing, or when it put things back."""
-        now, start = snapshot(), baseline()
+        now, start, here = snapshot(), baseline(), typos()
         found = [change for change in changes(self.state, now) if change.after != start.get(change.name)]
-        here = typos()
-        new = [typo for typo in here if typo.name not in self.typos]
+        new = [f"🚩 {typo}" for typo in here if typo.name not in self.typos]
         self.state, self.typos = now, {typo.name for typo in here}
-        return "\n".join([*_changed(found), *(_typo(typo) for typo in new)])
-
-
-def _changed(found: list[Change]) -> list[str]:
-    if not found:
-        return []
-    listed = [f"{change.name} {_short(change.before)} → {_short(change.after)}" for change in found[:SHOWN]]
-    more = len(found) - SHOWN
-    if more > 0:
-        listed.append(t(f"{more} more", f"另有 {more} 个"))
-    return [
-        t(
+        listed = [f"{change.name} {change.before!r} → {change.after!r}" for change in found]
+        said = t(
             f"🚩 This cell left a switch of the whole process changed: {', '.join(listed)}.",
             f"🚩 这个单元格改动了整个进程的开关：{'、'.join(listed)}。",
         )
-    ]
-
-
-def _short(value: Any) -> str:
-    return t("(unreadable)", "（无法读取）") if isinstance(value, Unreadable) else repr(value)
-
-
-def _typo(typo: Typo) -> str:
-    return "🚩 " + pick(typo.text)
+        return "\n".join([said] * bool(found) + new)
 
 
 _watcher: _Watcher | None = None
@@ -90,8 +69,6 @@ def unwatch() -> None:
     global _watcher
     events = _events()
     if _watcher is not None and events is not None:
-        try:
+        with contextlib.suppress(ValueError):  # somebody else cleared the events
             events.unregister("post_run_cell", _watcher)
-        except ValueError:  # somebody else cleared the events
-            pass
     _watcher = None

@@ -56,7 +56,7 @@ def compare(
     over these; differences below the gate are never called faster or slower. Where one thread is enough, the processes
     of a pair stay on one processor, drawn anew for each pair (Linux). Candidates and setup are "module:function" strings or
     functions of a file that can be imported (no lambda, nothing defined in a notebook: write it to a file with %%writefile).
-    After an interrupt, returns what was measured so far (raises Interrupted if that is nothing). Raises TimingError,
+    After an interrupt, returns what was measured so far, if that is anything. Raises TimingError,
     with a sentence, for arguments that cannot be compared.
     """
     base = validation.require_candidates(candidates, baseline)
@@ -70,7 +70,7 @@ def compare(
     for name, f in candidates.items():
         validation.require_callable(name, f, setup is not None)
     chosen = given_clock(device, clock, setup)
-    with validation.interrupts_in_words(), validation.hidden_prints() as sink:
+    with validation.hidden_prints() as sink:
         found = Race(plan, candidates, chosen).run(sink)
     if setup is None:
         object.__setattr__(found, "functions", dict(candidates))

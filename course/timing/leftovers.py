@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import operator
 import sys
 import types
@@ -23,8 +24,6 @@ DEEPEST = 4
 FOREIGN = ("torch", "numpy", "builtins", "course")
 """Packages whose objects are no caches of the user's."""
 BOUND = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
-LAZY = (map, zip, filter, enumerate)
-"""Iterators that are as far as those they take from."""
 
 
 def within_reach(f: Any) -> dict[str, Any]:
@@ -35,8 +34,7 @@ def within_reach(f: Any) -> dict[str, Any]:
     def look(name: str, value: Any, deep: int) -> None:
         if id(value) not in seen and not isinstance(value, (types.ModuleType, type)):
             seen.add(id(value))
-            if not isinstance(value, LAZY):
-                found[f"{name} [{len(found)}]" if name in found else name] = value
+            found[f"{name} [{len(found)}]" if name in found else name] = value
             for inner, one in _parts(name, value) if deep else ():
                 look(inner, one, deep - 1)
 
@@ -45,27 +43,24 @@ def within_reach(f: Any) -> dict[str, Any]:
 
 
 def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    torch = sys.modules.get("torch")
+    torch, foreign = sys.modules.get("torch"), type(value).__module__.partition(".")[0] in FOREIGN
     if isinstance(value, functools.partial):
         yield "func", value.func
         yield from ((f"argument {at}", one) for at, one in enumerate(value.args, start=1))
         yield from value.keywords.items()
-    elif isinstance(value, LAZY):
-        yield from ((name, one) for one in value.__reduce__()[1] if hasattr(type(one), "__next__"))
     elif isinstance(value, BOUND):
         yield "self", value.__self__
         yield name, getattr(value, "__func__", None)
     elif isinstance(value, types.FunctionType):
         if (value.__module__ or "").partition(".")[0] not in FOREIGN:
-            yield from ((one, value.__globals__[one]) for one in value.__code__.co_names if one in value.__globals__)
-            for one, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=False):
-                with contextlib.suppress(ValueError):  # empty so far
-                    yield one, cell.cell_contents
+            with contextlib.suppress(ValueError):  # a cell that is empty so far
+                outside = inspect.getclosurevars(value)
+                yield from {**outside.globals, **outside.nonlocals}.items()
     elif torch is not None and isinstance(value, torch.nn.Module):
         yield from ((f"{name}.{one}", parameter) for one, parameter in value.named_parameters())
         for module in value.modules():
             yield from ((f"{name}.{one}", part) for one, part in vars(module).items() if one[0] != "_")
-    elif type(value).__module__.partition(".")[0] not in FOREIGN:
+    elif not foreign:
         yield from ((f"{name}.{one}", part) for one, part in getattr(value, "__dict__", {}).items())
 
 

@@ -20,7 +20,7 @@ MAX_SAMPLES = 10_000
 
 def measure(
     f: Callable[..., Any],
-    *given: Any,
+    *,
     max_time: float = 1.0,
     device: Any = None,
     clock: str | Clock = "auto",
@@ -36,17 +36,16 @@ def measure(
     `issue_ms`, which Python takes to issue one.
 
     The interval is that of the median within this run. Switches, default dtype and gradients that `f` leaves with another value are
-    put back and named in the notes. After an interrupt, returns what was measured so far (raises Interrupted if that is nothing).
+    put back and named in the notes. After an interrupt, returns what was measured so far, if that is anything.
     Raises TimingError, with a sentence, for arguments that cannot be measured.
     """
     label = name or str(getattr(f, "__name__", type(f).__name__)).strip("<>")  # "<lambda>" is told as lambda
-    validation.require_no_arguments(label, given)
     validation.require_positive(max_time=max_time)
     validation.require_setup(setup)
     validation.require_callable(label, f, setup is not None)
     chosen = given_clock(device, clock, setup)
     run = _Single({label: f}, chosen, max_time, random.Random(), max_time / MAX_SAMPLES)
-    with validation.interrupts_in_words(), validation.hidden_prints() as sink:
+    with validation.hidden_prints() as sink:
         run.go(t("measuring", "测量中"), sink)
     return run.result()
 

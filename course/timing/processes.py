@@ -42,9 +42,9 @@ def compare_in_processes(candidates: Mapping[str, Any], plan: Plan, device: Any,
     before = None if setup is None else target_of("setup", setup)
     devices = [str(one) for one in device] if isinstance(device, (list, tuple)) else device and str(device)
     tasks = {name: (str(name), target_of(name, one), devices, clock, before) for name, one in candidates.items()}
-    with validation.interrupts_in_words():
-        sets = Replicates(plan, lambda names: workers({name: tasks[name] for name in names}), time.perf_counter)
-        return sets.go([*candidates])
+    return Replicates(plan, lambda names: workers({name: tasks[name] for name in names}), time.perf_counter).go(
+        [*candidates]
+    )
 
 
 def target_of(name: str, candidate: Any) -> str:

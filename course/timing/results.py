@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -15,7 +15,6 @@ from course.core.units import format_ms, format_ratio
 from course.figures.shown import Block
 from course.figures.timing import paired_plot, samples_plot
 from course.timing.stats import FEWEST_PROCESSES, FEWEST_ROUNDS, drift, enough
-from course.timing.validation import require_name
 
 ENOUGH = 0.9499
 """Confidence from which an interval is evidence."""
@@ -62,10 +61,6 @@ class _Shown:
     def _table(self) -> Sequence[tuple[str, ...]]:
         return ()
 
-    def _details(self) -> Iterable[str]:
-        """What follows the table."""
-        return ()
-
     def _how(self) -> str:
         clock = t("event clock", "事件计时") if self.clock == "events" else t("wall clock", "墙钟计时")
         many = self.threads != 1
@@ -76,7 +71,7 @@ class _Shown:
 
     def _repr_html_(self) -> str:
         table = as_html(self._table(), figures=False) if self._table() else ""
-        small = (*self._details(), self._how(), *self.notes)
+        small = (self._how(), *self.notes)
         said = "".join(f"<div><small>{html.escape(line)}</small></div>" for line in small)
         return f"<div><p>{html.escape(self.sentence())}</p>{table}{said}</div>"
 
@@ -163,18 +158,12 @@ class Measurement(_Shown):
 
     def _drift(self) -> str:
         first, last = drift(self.samples_ms) or (self.samples_ms[0], self.samples_ms[-1])
-        if last > first:
-            return t(
-                f" It climbed from {format_ms(first)} to {format_ms(last)} while it was measured, so the median means little: "
-                "the machine became slower, or each call leaves something behind, such as a longer list.",
-                f"测量期间它从 {format_ms(first)} 一路涨到 {format_ms(last)}，中位数没有多大意义：机器变慢了，或者每次调用都留下了什么，"
-                "比如越来越长的列表。",
-            )
+        ends, up = (format_ms(first), format_ms(last)), last > first
         return t(
-            f" It fell from {format_ms(first)} to {format_ms(last)} while it was measured, so the median means little: "
-            "it was not warm yet, or finds more done each time. Give it more max_time, or call it some hundred times before.",
-            f"测量期间它从 {format_ms(first)} 降到 {format_ms(last)}，中位数没有多大意义：可能还没预热好，或者一次比一次省事。"
-            "请调大 max_time，或先把它调用几百次再测。",
+            f" It {'climbed' if up else 'fell'} from {ends[0]} to {ends[1]} while it was measured, so the median means little: call it "
+            "some hundred times first; where it still changes, each call leaves something behind.",
+            f"测量期间它从 {ends[0]} 一路{'涨' if up else '降'}到 {ends[1]}，中位数没有多大意义：请先把它调用几百次；"
+            "如果之后还在变，说明每次调用都留下了什么。",
         )
 
     def _how_often(self) -> str:
@@ -248,10 +237,9 @@ class Paired:
                 f"无法判定，一路漂移：测量期间 {self.drift}。请先把每个函数调用一百来次；如果之后还在变，说明每次调用都留下了什么",
             )
         if self.verdict == "undecided":
-            wide = f"{width:.0f}" if width >= 10 else f"{width:.2g}"
             return t(
-                f"undecided, the interval is still {wide} % wide: give it more time",
-                f"无法判定，区间仍有 {wide}% 宽：请多给些时间",
+                f"undecided, the interval is still {width:.2g} % wide: give it more time",
+                f"无法判定，区间仍有 {width:.2g}% 宽：请多给些时间",
             )
         if self.verdict == "same":
             return t(f"the same within {self.gate:.1%}", f"在 {self.gate:.1%} 以内视为一样快")
@@ -306,8 +294,7 @@ class Comparison(_Shown):
     """What was compared, by name, for whoever judges a comparison; known where it was made, never kept in a file."""
 
     def __getitem__(self, name: str) -> Paired:
-        """One candidate against the baseline. Raises TimingError for a name that is none of them."""
-        require_name(name, self.pairs)
+        """One candidate against the baseline."""
         return self.pairs[name]
 
     def _only(self) -> Paired:
@@ -349,22 +336,16 @@ class Comparison(_Shown):
         return t(f"Against {self.baseline}: {', '.join(said)}.", f"与 {self.baseline} 相比：{'，'.join(said)}。")
 
     def _table(self) -> Sequence[tuple[str, ...]]:
-        header = [
-            ("candidate", "候选"),
-            ("median", "中位数"),
-            ("ratio", "比值"),
-            ("interval", "区间"),
-            ("verdict", "结论"),
-        ]
-        first = (str(self.baseline), format_ms(self.medians_ms[self.baseline]), "1", "", t("baseline", "基准"))
-        lines = [
-            (str(p.name), format_ms(self.medians_ms[p.name]), *p.interval_words(), p.short_verdict())
-            for p in self.pairs.values()
-        ]
-        return [tuple(t(*words) for words in header), first, *lines]
-
-    def _details(self) -> Iterable[str]:
-        return [p.sentence() for p in self.pairs.values() if p.verdict == "undecided" and len(self.pairs) > 1]
+        header = (
+            t("candidate", "候选"),
+            t("median", "中位数"),
+            t("ratio", "比值"),
+            t("interval", "区间"),
+            t("verdict", "结论"),
+        )
+        lines = [(self.baseline, "1", "", t("baseline", "基准"))]
+        lines += [(p.name, *p.interval_words(), p.short_verdict()) for p in self.pairs.values()]
+        return [header, *((str(name), format_ms(self.medians_ms[name]), *words) for name, *words in lines)]
 
     def _how_often(self) -> str:
         unit, times = t(f"round{'s' * (self.rounds != 1)}", "轮"), f"{self.rounds}"

@@ -20,9 +20,10 @@ from types import FrameType
 from typing import Any
 
 from course.core import arguments
-from course.core.i18n import LANGUAGES, Text, both, pick, t
+from course.core.i18n import t
 from course.core.profiled import events_of, is_kernel, runs_on_cuda
-from course.core.tables import as_html, as_text, clip
+from course.core.tables import as_html, clip
+from course.core.text import text_of
 from course.core.units import format_ms
 from course.figures.shown import Block
 from course.figures.timeline import timeline_plot
@@ -291,7 +292,39 @@ class Trace:
 
     def sentence(self) -> str:
         """Where the time goes, in words."""
-        return pick(told(self))
+        names, lines, span = self.by_name(), self.by_line(), span_of(self._rows) or 1.0
+        said = [
+            t(
+                f"One call takes {format_ms(self.plain_ms)}; with the profiler looking, {format_ms(self.profiled_ms)}.",
+                f"一次调用耗时 {format_ms(self.plain_ms)}；开着 profiler 时是 {format_ms(self.profiled_ms)}。",
+            )
+        ]
+        if not names:
+            english = "No operation of PyTorch ran in it: its time goes into Python or into waiting."
+            said.append(t(english, "里面没有运行任何 PyTorch 操作：时间花在 Python 上，或者在等待。"))
+            return t(" ", "").join(said)
+        top, kernels = names[0], [row for row in self._rows if row["device"] == "cuda"]
+        share, calls = f"{top['self_us'] / span:.0%}", f"{top['calls']} call{'s' * (top['calls'] > 1)}"
+        english = f"Most of it: {top['name']}, {share} in {calls}."
+        said.append(t(english, f"占得最多的是 {top['name']}：{top['calls']} 次，共 {share}。"))
+        if self.unseen:
+            device = ", ".join(self.unseen)
+            english = f"Part of it ran on {device}, which this profiler does not look into: what you see is the CPU's side alone."
+            said.append(t(english, f"其中一部分在 {device} 上运行，这个 profiler 看不到里面：这里只有 CPU 这一侧。"))
+        elif kernels:
+            busy = f"{covered_us(kernels) / span:.0%}"
+            said.append(t(f"The GPU was busy for {busy} of the time.", f"GPU 有 {busy} 的时间在干活。"))
+        else:
+            english = f"At least {self.overhead:.0%} of it is not computing: Python, PyTorch's way to the operations, or a wait."
+            said.append(t(english, f"至少 {self.overhead:.0%} 不是在计算：是 Python、PyTorch 一层层转手，或者在等待。"))
+        if lines:
+            number, share = lines[0]["line"].rpartition(":")[2], f"{lines[0]['self_us'] / span:.0%}"
+            waits = self.unseen or kernels
+            english = "The CPU spent most, working or waiting, in line" if waits else "The line that pays most:"
+            chinese = "CPU 花得最多（在干活或在等）的一行是第" if waits else "花得最多的一行是第"
+            code = lines[0]["code"]
+            said.append(t(f"{english} {number}, `{code}`, {share}.", f"{chinese} {number} 行：`{code}`，{share}。"))
+        return t(" ", "").join(said)
 
     def _tables(self) -> list[list[list[str]]]:
         """The operations, and the lines of code where they were noted."""
@@ -306,7 +339,12 @@ class Trace:
         return [
             [[first, *heads]]
             + [
-                [one[key], str(one["calls"]), format_ms(one["self_us"] / 1e3), f"{one['self_us'] / span:.0%}"]
+                [
+                    clip(one[key], WIDEST),
+                    str(one["calls"]),
+                    format_ms(one["self_us"] / 1e3),
+                    f"{one['self_us'] / span:.0%}",
+                ]
                 for one in rows
             ]
             for first, key, rows in listed
@@ -314,8 +352,7 @@ class Trace:
         ]
 
     def __str__(self) -> str:
-        cut = [[[clip(name, WIDEST), *figures] for name, *figures in table] for table in self._tables()]
-        return "\n".join([self.sentence(), *(line for table in cut for line in ["", *as_text(table)])])
+        return text_of(self._repr_html_())
 
     __repr__ = __str__
 
@@ -325,45 +362,3 @@ class Trace:
             f'<p style="max-width:760px"><strong>{html.escape(self.sentence())}</strong></p>'
             f'<div style="overflow-x:auto">{tables}</div>'
         )
-
-
-def told(trace: Trace) -> Text:
-    """The sentence of a trace in both languages."""
-    said = [
-        both(
-            f"One call takes {format_ms(trace.plain_ms)}; with the profiler looking, {format_ms(trace.profiled_ms)}.",
-            f"一次调用耗时 {format_ms(trace.plain_ms)}；开着 profiler 时是 {format_ms(trace.profiled_ms)}。",
-        )
-    ]
-    rows, names, lines = trace.rows(), trace.by_name(), trace.by_line()
-    span, on_gpu = span_of(rows) or 1.0, any(row["device"] == "cuda" for row in rows)
-    if not names:
-        english = " No operation of PyTorch ran in it: its time goes into Python or into waiting."
-        said.append(both(english, "里面没有运行任何 PyTorch 操作：时间花在 Python 上，或者在等待。"))
-        return _joined(said)
-    top = names[0]
-    share, calls = f"{top['self_us'] / span:.0%}", f"{top['calls']} call{'s' * (top['calls'] > 1)}"
-    english = f" Most of it: {top['name']}, {share} in {calls}."
-    said.append(both(english, f"占得最多的是 {top['name']}：{top['calls']} 次，共 {share}。"))
-    if trace.unseen:
-        device = ", ".join(trace.unseen)
-        english = f" Part of it ran on {device}, which this profiler does not look into: what you see is the CPU's side alone."
-        said.append(both(english, f"其中一部分在 {device} 上运行，这个 profiler 看不到里面：这里只有 CPU 这一侧。"))
-    elif on_gpu:
-        busy = f"{covered_us(row for row in rows if row['device'] == 'cuda') / span:.0%}"
-        said.append(both(f" The GPU was busy for {busy} of the time.", f"GPU 有 {busy} 的时间在干活。"))
-    else:
-        english = f" At least {trace.overhead:.0%} of it is not computing: Python, PyTorch's way to the operations, or a wait."
-        said.append(both(english, f"至少 {trace.overhead:.0%} 不是在计算：是 Python、PyTorch 一层层转手，或者在等待。"))
-    if lines:
-        waits, line = trace.unseen or on_gpu, lines[0]
-        number, share = line["line"].rpartition(":")[2], f"{line['self_us'] / span:.0%}"
-        english = " The CPU spent most, working or waiting, in line" if waits else " The line that pays most:"
-        chinese = "CPU 花得最多（在干活或在等）的一行是第" if waits else "花得最多的一行是第"
-        english, chinese = f"{english} {number}, `{line['code']}`, ", f"{chinese} {number} 行：`{line['code']}`，"
-        said.append(both(f"{english}{share}.", f"{chinese}{share}。"))
-    return _joined(said)
-
-
-def _joined(said: Sequence[Text]) -> Text:
-    return both(*("".join(pick(one, code) for one in said) for code in LANGUAGES))

@@ -84,7 +84,7 @@ def test_a_switch_that_torch_reads_from_its_stand_in_is_no_typo(name, other):
     [
         ("mps", "is_available", "Restart the kernel"),
         ("cudnn", "is_available", "del torch.backends.cudnn.is_available"),
-        ("cuda", "enable_flash_sdp", "Then call it: `torch.backends.cuda.enable_flash_sdp(...)`"),
+        ("cuda", "enable_flash_sdp", "Restart the kernel"),
     ],
 )
 def test_an_overwritten_function_is_found_with_the_way_back(module, name, said):

@@ -1,4 +1,4 @@
-"""Timing, counting and the roofline in a training environment: torch, numpy, tqdm and the standard library alone."""
+"""Timing, counting and the roofline in a training environment: what the wheel asks for and the standard library alone."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def alone(code: str) -> str:
     return done.stdout
 
 
-def test_the_course_asks_for_three_packages():
-    assert {name_of(one) for one in pyproject()["project"]["dependencies"]} == {"torch", "numpy", "tqdm"}
+def test_the_course_asks_for_four_packages():
+    assert {name_of(one) for one in pyproject()["project"]["dependencies"]} == {"torch", "numpy", "tqdm", "cloudpickle"}
     assert "torch" in pyproject()["project"]["dependencies"], "without a version: what is there is never moved"
 
 

@@ -176,7 +176,6 @@ def made():
         "a global of another function": (through_another, "AT_MODULE"),
         "an iterator": (lambda: [x @ x for x in batches], "batches"),
         "a generator": (lambda: [x @ x for x in lazy], "lazy"),
-        "an iterator in a zip": (functools.partial(list, zip(iter([X, X]), iter([X, X]), strict=True)), "argument 1"),
         "a list that is sorted": (lambda: numbers.sort(), "numbers"),
         "an argument of a partial": (functools.partial(lambda v: v.append(1), [1]), "argument 1"),
     }

@@ -13,7 +13,7 @@ import pytest
 
 from course.core import bars
 from course.core.i18n import speaking
-from course.timing import TimingError, compare, interrupts_propagate, measure
+from course.timing import TimingError, compare, measure
 from course.timing import clock as clocks
 from tests.support.timing_clocks import Cost, NoisyClock, costing
 
@@ -62,7 +62,7 @@ BOTH = {"a": fails, "b": fails}
     [
         (lambda: compare([fails, fails]), "dict"),
         (lambda: compare({"a": fails}), "at least two"),
-        (lambda: compare({"plain": fails, "tuned": fails}, "plane"), '"plain"'),
+        (lambda: compare({"plain": fails, "tuned": fails}, "plane"), "none of the candidates"),
         (lambda: compare(BOTH, ci=0), "ci"),
         (lambda: compare(BOTH, max_time=float("inf")), "finite"),
         (lambda: compare(BOTH, max_time="x"), "max_time"),
@@ -86,15 +86,6 @@ def test_prints_are_hidden_and_told(capsys):
     assert any('"epoch 0"' in note for note in result.notes)
 
 
-@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB")])
-def test_a_full_memory_is_told_with_what_to_do(error):
-    def full():
-        raise error
-
-    with pytest.raises(TimingError, match="batch"):
-        measure(full, device="cpu")
-
-
 def test_a_failure_at_the_hundredth_call_stops_with_its_name():
     calls = iter(range(99))
 
@@ -104,19 +95,6 @@ def test_a_failure_at_the_hundredth_call_stops_with_its_name():
 
     with pytest.raises(TimingError, match="late raised OSError"):
         compare({"a": costing(1e-3), "late": late}, device="cpu", max_time=5)
-
-
-def test_an_interrupt_before_anything_was_measured_is_a_sentence():
-    def stopped():
-        raise KeyboardInterrupt
-
-    for attempt in (lambda: measure(stopped), lambda: compare({"a": stopped, "b": costing(1)})):
-        with pytest.raises(KeyboardInterrupt, match="measured") as caught:
-            attempt()
-        assert caught.value._render_traceback_() == [str(caught.value)]
-        with pytest.raises(KeyboardInterrupt) as caught, interrupts_propagate():
-            attempt()
-        assert type(caught.value) is KeyboardInterrupt
 
 
 # ---- a setup before every call, outside the time ------------------------------------------------------------------
@@ -137,7 +115,7 @@ def test_setup_runs_before_every_call_and_its_result_is_handed_over():
 @pytest.mark.parametrize("good", [0, 30])
 def test_a_setup_that_raises_is_named(good):
     left = iter(range(good))
-    with pytest.raises(TimingError, match="setup raised StopIteration " + ("after" if good else "on the first call")):
+    with pytest.raises(TimingError, match="setup raised StopIteration" + (", after" if good else r"\. Call it")):
         measure(lambda _: Cost(1e-3), setup=lambda: next(left), clock=NoisyClock(1), max_time=0.2)
 
 
