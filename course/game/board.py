@@ -16,7 +16,6 @@ from course.core.markup import inline, plain
 from course.core.units import format_points
 from course.game.cases import FILE, Case, cases
 from course.game.play import Score, attempts
-from course.learning.bets import Bet
 from course.learning.entry import Entry
 
 OPEN = both("open", "待接")
@@ -26,14 +25,11 @@ GOOD, BEST = 5.5, 8.0
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a learner stands with one case. words: its state. scores: of every closed attempt, oldest first; the first counts.
-    bets: the settled bets of the first attempt.
-    """
+    """Where a learner stands with one case. words: its state. scores: of every closed attempt, oldest first; the first counts."""
 
     case: Case
     words: Text
     scores: tuple[Score, ...] = ()
-    bets: tuple[Bet, ...] = ()
 
     @property
     def first(self) -> Score | None:
@@ -59,21 +55,15 @@ def game(lesson: str) -> ModuleType:
 
 
 def standing(case: Case, entries: Sequence[Entry]) -> Standing:
-    """The standing of one case: its state in the words of its game, what each closed attempt gave, the bets of the first."""
+    """The standing of one case: its state in the words of its game, what each closed attempt gave."""
     its = game(case.lesson)
     found = attempts(case, entries, its.reader(case))
-    return Standing(case, its.words(found), tuple(one.score() for one in found if one.closed), found[0].bets())
+    return Standing(case, its.words(found), tuple(one.score() for one in found if one.closed))
 
 
 def standings(lesson: str, entries: Sequence[Entry]) -> list[Standing]:
     """The standing of each case of a game, in file order."""
     return [standing(case, entries) for case in cases(lesson).values()]
-
-
-def played(entries: Sequence[Entry]) -> list[Standing]:
-    """The standing of each case of every game in which a move was made."""
-    met = {entry.lesson for entry in entries if entry.event == "move"}
-    return [standing for lesson in games() if lesson in met for standing in standings(lesson, entries)]
 
 
 def mean_line(found: Sequence[Standing]) -> str:

@@ -17,6 +17,7 @@ from course.core.i18n import Text, both, t
 from course.core.records import nearest
 from course.core.suggest import did_you_mean, no_longer
 from course.questions.bank import read_yaml
+from course.questions.items import Item, Option
 
 FILE = "cases.yaml"
 EVIDENCE: dict[str, Text] = {
@@ -53,31 +54,6 @@ class Quote:
     text: Text
     by: Text
     source: str = ""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One answer of a question."""
-
-    id: str
-    text: Text
-    why: Text
-    right: bool = False
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question with one right answer; every answer explains itself."""
-
-    stem: Text
-    answers: tuple[Answer, ...]
-
-    @property
-    def right(self) -> Answer:
-        return next(one for one in self.answers if one.right)
-
-    def answer(self, answer_id: str) -> Answer | None:
-        return next((one for one in self.answers if one.id == answer_id), None)
 
 
 @dataclass(frozen=True)
@@ -119,7 +95,7 @@ class Case:
     evidence: str
     sources: tuple[Text, ...]
     hints: tuple[Text, ...]
-    cause: Question
+    cause: Item
     debrief: Debrief
     letter: Letter | None = None
     code: str = ""
@@ -135,6 +111,11 @@ class Case:
         for english, said in self.comments.items():
             chinese = chinese.replace(f"# {english}", f"# {said}")
         return both(script, chinese)
+
+    @property
+    def right(self) -> Option:
+        """The right answer about the cause."""
+        return next(one for one in self.cause.options if one.correct)
 
     @property
     def call(self) -> str:
@@ -188,12 +169,13 @@ def _read(path: Path, stamp: int) -> tuple[Case, ...]:
 
 def _case(raw: dict[str, Any]) -> Case:
     cause, quote = raw["cause"], raw.get("quote")
+    answers = tuple(Option(one["id"], one["text"], one.get("right", False), one["why"]) for one in cause["answers"])
     return Case(
         **{
             **raw,
             "sources": tuple(raw["sources"]),
             "hints": tuple(raw["hints"]),
-            "cause": Question(cause["stem"], tuple(Answer(**one) for one in cause["answers"])),
+            "cause": Item(f"{raw['id']}-cause", raw["lesson"], "cause", "single", cause["stem"], answers),
             "debrief": Debrief(**raw["debrief"]),
             "letter": Letter(**raw["letter"]) if "letter" in raw else None,
             "quote": Quote(**quote) if quote else None,

@@ -11,12 +11,11 @@ from course.cards.deck import InDeck, deck_of_cell
 from course.cards.render import hide_saved_copy, saved_copy, say_html
 from course.cards.text import text_mode
 from course.cards.widgets import classed, focus, light, second_click, sheet, view_of
-from course.core.i18n import pick, t
+from course.core.i18n import t
 from course.core.markup import inline, plain
 from course.core.text import text_of
 from course.experiment.ending import ending
-from course.game import cases, view
-from course.game.board import game
+from course.game import view
 from course.game.play import Play
 
 _open: dict[str, weakref.WeakSet[CaseDesk]] = {}
@@ -157,20 +156,20 @@ class CaseDesk(InDeck):
         """The widget of the case; also remembered, so that typed moves reach it."""
         import ipywidgets as w
 
-        from course.game.parts import Steps, button, row
+        from course.game.parts import Doing, button, row
 
         self.title = classed(light(w.HTML), "tbq-q")
         self.draw_head()
         self.ticket = light(w.HTML, self._ticket())
-        self.steps, self.say = Steps(), light(w.HTML, say_html())
-        self.side, self.follow = light(w.VBox, []), light(w.VBox, [])
+        self.doing, self.say = Doing(), light(w.HTML, say_html())
+        self.side = light(w.VBox, [])
         self.two = classed(light(w.Box, [self.ticket, self.side]), "tbg-two")
         self.below = classed(light(w.VBox, []), "tbg-below")
         self.closing, self.folds = light(w.HTML), light(w.HTML)
         self.restart = button("tbg-again", t("↺ Another try (practice)", "↺ 再来一次（练习）"), self._again)
-        self.last = row(*self._twin_button(), self.restart)
+        self.last = row(self.restart)
         self._parts()
-        inside = [self.title, self.two, self.below, self.follow, sheet(view.STYLE)]
+        inside = [self.title, self.two, self.below, sheet(view.STYLE)]
         self.widget = classed(light(w.VBox, inside), "tbq", "tbg", f"tbq-live-{self.case.id}")
         _open.setdefault(self.case.id, weakref.WeakSet()).add(self)
         self.refresh()
@@ -205,21 +204,6 @@ class CaseDesk(InDeck):
 
     # --- pressed ---
 
-    def _twin_button(self) -> list[Any]:
-        """The button that opens the twin below; none where there is no twin."""
-        if not self.case.twin:
-            return []
-        from course.game.parts import button
-
-        twin = cases.find(self.case.twin)
-        words = t("👯 Its twin: ", "👯 它的双胞胎：") + plain(pick(twin.title))
-        return [button("tbg-twin", words, lambda: self._open_twin(twin), main=True)]
-
-    def _open_twin(self, twin: cases.Case) -> None:
-        desk = game(twin.lesson).player(twin, self.play.log)
-        self.follow.children = (desk.build(),)
-        focus(desk.start())
-
     def start(self) -> Any:
         """Where the keyboard begins."""
         raise NotImplementedError
@@ -231,11 +215,10 @@ class CaseDesk(InDeck):
         if self.box is not asked and self.box:
             self.box.focus()
         elif self.play.attempt.closed:
-            focus(self.last.children[0])
+            focus(self.restart)
 
     def _again(self) -> None:
-        self.steps.clear()
-        self.follow.children = ()
+        self.doing.clear()
         self._reset()
         if self._made(self.play.again):
             focus(self.start())
@@ -248,7 +231,7 @@ class CaseDesk(InDeck):
         return made
 
     def _ran(self, work: Callable[[], Any]) -> bool:
-        """Do what takes seconds and says so in ``steps``; gives whether it was done. A press that waited meanwhile is half of a
+        """Do what takes seconds and says so in ``doing``; gives whether it was done. A press that waited meanwhile is half of a
         double click.
         """
         if second_click(self._done_at):
@@ -257,7 +240,7 @@ class CaseDesk(InDeck):
             ran = self._tried(work, self._notice)
         if ran:
             self._done_at = time.monotonic()
-        self.steps.clear()
+        self.doing.clear()
         return ran
 
     def _notice(self, words: str) -> None:

@@ -18,7 +18,6 @@ from course.core.markup import inline, plain
 from course.game.cases import Case
 from course.game.play import Play
 from course.game.view import cause_said, whys_html
-from course.questions.items import Item, Option
 
 
 def button(name: str, words: str, press: Callable[[], None], main: bool = False) -> w.Button:
@@ -84,19 +83,15 @@ class Picker:
             mark(one, "tbg-on", on)
 
 
-class Steps:
+class Doing:
     """What is being done now, in words, over a bar that fills in the time announced."""
 
     def __init__(self) -> None:
-        self.widget, self._bar = light(w.HTML), ""
+        self.widget = light(w.HTML)
 
     def start(self, words: str, seconds: float) -> None:
-        self._bar = f'<div class="tbg-wait" aria-hidden="true"><i style="animation-duration:{seconds:.1f}s"></i></div>'
-        self.tell(words)
-
-    def tell(self, words: str) -> None:
-        """Another thing is being done now."""
-        self.widget.value = in_language(f"<p>{inline(words)}</p>{self._bar}", "", ' role="status"')
+        bar = f'<div class="tbg-wait" aria-hidden="true"><i style="animation-duration:{seconds:.1f}s"></i></div>'
+        self.widget.value = in_language(f"<p>{inline(words)}</p>{bar}", "", ' role="status"')
 
     def clear(self) -> None:
         self.widget.value = ""
@@ -107,20 +102,11 @@ class CauseBox:
 
     def __init__(self, play: Play, on_answer: Callable[[], None]) -> None:
         self.play, self.on_answer = play, on_answer
-        question = play.case.cause
-        item = Item(
-            f"{play.case.id}-cause",
-            play.case.lesson,
-            "cause",
-            "single",
-            question.stem,
-            tuple(Option(one.id, one.text, one.right, one.why) for one in question.answers),
-        )
-        self.choices = Choices(item, lambda: None)
+        self.choices = Choices(play.case.cause, lambda: None)
         self.say = light(w.HTML)
         self.go = button("tbg-cause", t("💡 This is the cause", "💡 原因就是它"), self.press, main=True)
         ask = t("💡 Why did it come out so?", "💡 为什么会这样？")
-        head = light(w.HTML, in_language(f"<h4>{ask}</h4><p>{inline(pick(question.stem))}</p>"))
+        head = light(w.HTML, in_language(f"<h4>{ask}</h4><p>{inline(pick(play.case.cause.stem))}</p>"))
         inside = [head, self.choices.widget, row(self.go), self.say]
         self.widget = classed(light(w.VBox, inside), "tbg-panel")
         self.show()
@@ -143,13 +129,17 @@ class CauseBox:
 
     def show(self) -> None:
         """Draw what was answered in this attempt."""
-        tried, question = self.play.attempt.causes, self.play.case.cause
+        tried = self.play.attempt.causes
         if not tried:
             return
         found = self.play.attempt.cause_found
         if found:
             self.choices.lock(True)
-        shown = {one.id: (one.id in tried, one.right) for one in question.answers if found or one.id in tried}
+        shown = {
+            one.id: (one.id in tried, bool(one.correct))
+            for one in self.play.case.cause.options
+            if found or one.id in tried
+        }
         self.choices.reveal(shown, False)
         self._say(cause_said(found), whys_html(self.play))
         show(self.go, not found)

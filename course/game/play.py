@@ -9,7 +9,6 @@ from statistics import mean
 from course.core.i18n import Text, t
 from course.game import moves
 from course.game.cases import Case, CaseError
-from course.learning.bets import Bet
 from course.learning.entry import Entry
 from course.learning.log import AnswerLog
 
@@ -78,12 +77,12 @@ class Attempt:
     @property
     def cause_found(self) -> bool:
         """Whether the right cause was named."""
-        return self.case.cause.right.id in self.causes
+        return self.case.right.id in self.causes
 
     @property
     def causes_right(self) -> list[bool]:
         """Whether it was the cause, of each answer."""
-        return [one == self.case.cause.right.id for one in self.causes]
+        return [one == self.case.right.id for one in self.causes]
 
     @property
     def closed(self) -> bool:
@@ -93,10 +92,6 @@ class Attempt:
     def score(self) -> Score | None:
         """The points, None where there are none yet."""
         raise NotImplementedError
-
-    def bets(self) -> tuple[Bet, ...]:
-        """The bets that were settled, as the course keeps all bets."""
-        return ()
 
 
 Read = Callable[[Sequence[moves.Move]], Attempt]
@@ -168,8 +163,8 @@ class Play:
         answer_id = str(answer_id).strip().lower()
         if not self.may_name_cause():
             raise MoveError("The cause is asked after you have handed in.", "先交方案，再来问原因。")
-        if self.case.cause.answer(answer_id) is None:
-            known = t(", ", "、").join(one.id for one in self.case.cause.answers)
+        if self.case.cause.option(answer_id) is None:
+            known = t(", ", "、").join(one.id for one in self.case.cause.options)
             if not answer_id:
                 raise MoveError(f"Which answer is it? There are {known}.", f"选哪个答案？可选的是 {known}。")
             raise MoveError(
@@ -177,7 +172,7 @@ class Play:
             )
         if self.attempt.causes_right[-1:] != [True]:
             self.write("cause", (answer_id,))
-        return answer_id == self.case.cause.right.id
+        return answer_id == self.case.right.id
 
     # --- a new attempt ---
 

@@ -88,18 +88,18 @@ def cause_said(found: bool) -> str:
 def whys_html(play: Play) -> str:
     """What was tried explains itself; once the cause is found, every answer does."""
     tried, found = play.attempt.causes, play.attempt.cause_found
-    shown = [one for one in play.case.cause.answers if found or one.id in tried]
+    shown = [one for one in play.case.cause.options if found or one.id in tried]
     return "".join(f"<p><b>{one.id}</b> {inline(pick(one.why))}</p>" for one in shown)
 
 
 def cause_html(play: Play) -> str:
     """The question about the cause with what was answered, and how to answer by typing."""
     tried, found, rows = play.attempt.causes, play.attempt.cause_found, ""
-    for one in play.case.cause.answers:
-        mark = ("✓ " if one.right else "✗ ") if found or one.id in tried else ""
+    for one in play.case.cause.options:
+        mark = ("✓ " if one.correct else "✗ ") if found or one.id in tried else ""
         rows += f"<li><b>{one.id})</b> {mark}{inline(pick(one.text))}</li>"
     said = f"<p>{cause_said(found)}</p>" if tried else ""
-    left = next(one.id for one in play.case.cause.answers if one.id not in tried or one.right)
+    left = next(one.id for one in play.case.cause.options if one.id not in tried or one.correct)
     call = "" if found else lines_html([f'`{play.case.call}.cause("{left}")`'])
     stem = f"<p>💡 {inline(pick(play.case.cause.stem))}</p>"
     return f'{stem}<ul style="list-style:none">{rows}</ul>{said}{whys_html(play)}{call}'
@@ -129,7 +129,7 @@ def holds_head(case: Case) -> str:
 
 def debrief_html(play: Play) -> str:
     """The cause and why, beside the trap's name and where the advice holds."""
-    case, told, right = play.case, play.case.debrief, play.case.cause.right
+    case, told, right = play.case, play.case.debrief, play.case.right
     tries = len(play.attempt.causes)
     how = f"<small>{t(f'found at try {tries}', f'第 {tries} 次答对')}</small>" if play.attempt.cause_found else ""
     return (
@@ -146,7 +146,11 @@ def closing_html(play: Play, headline: str, shown: str = "", noted: str = "") ->
     which = t("practice", "练习") if len(play.attempts) > 1 else t("first attempt", "首次尝试")
     points = f"<b>{format_points(found.points)}</b> / {found.most:g} <span>{which}</span>"
     top = f'<div class="tbg-top"><h4>{inline(headline)}</h4><p class="tbg-score">{points}</p></div>'
-    body = top + shown + debrief_html(play) + points_html(found) + noted
+    twin = ""
+    if play.case.twin:
+        words = t("👯 Its twin, the same code in another situation:", "👯 它的双胞胎，同样的代码，换一种场合：")
+        twin = lines_html([f'{words} `case("{play.case.twin}")`'])
+    body = top + shown + debrief_html(play) + points_html(found) + noted + twin
     return in_language(body, "", ' role="status"')
 
 
@@ -163,7 +167,6 @@ def folds_html(play: Play, *more: tuple[str, str], again: str = "") -> str:
     calls = [
         t("🔬 See the cause yourself: ", "🔬 亲眼看原因：") + f'`observe("{case.debrief.experiment}")`',
         t("🎴 The card: ", "🎴 知识卡：") + f'`keep("{case.debrief.card}")`',
-        t("👯 The twin, another situation: ", "👯 它的双胞胎，换一种场合：") + f'`case("{case.twin}")`',
         t("↗ For a friend: ", "↗ 发给朋友：") + f'`share("{case.id}")`',
     ]
     folds = (

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from course.core.i18n import Text, both, pick
+from course.core.i18n import both, pick
 from course.core.verdict import Verdict, not_attempted
 from course.learning.entry import Entry
 from course.learning.log import AnswerLog
@@ -82,8 +82,7 @@ def note_result(
 @dataclass(frozen=True)
 class Bet:
     """One prediction. state: won, lost, inconclusive (measured, not decided), open (not measured yet) or late
-    (placed when the result was known). choice, outcome: an option; record: what settled it; because: the learner's own reason. A
-    bet in a game says in setting what it is on, and in source what settled it.
+    (placed when the result was known). choice, outcome: an option; record: what settled it; because: the learner's own reason.
     """
 
     item: Item
@@ -95,8 +94,6 @@ class Bet:
     record: str | None = None
     settled: datetime | None = None
     because: str = ""
-    setting: Text = ""
-    source: Text = ""
 
 
 def placed_bets(entries: Iterable[Entry], bank: Bank) -> list[Bet]:

@@ -5,7 +5,7 @@ checkpoint, and which false beliefs are still held. Computed from the log alone.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -47,14 +47,11 @@ class LessonProgress:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress in all lessons. beliefs: those still held, the most widespread first. bets: (won, lost, not decided), those of
-    games among them. games: a sentence on the closed cases of each game.
-    """
+    """The progress in all lessons. beliefs: those still held, the most widespread first. bets: (won, lost, not decided)."""
 
     lessons: tuple[LessonProgress, ...]
     beliefs: tuple[Belief, ...]
     bets: tuple[int, int, int]
-    games: tuple[str, ...] = ()
 
     @property
     def due(self) -> int:
@@ -62,15 +59,7 @@ class Progress:
         return sum(one.due for one in self.lessons)
 
 
-@dataclass(frozen=True)
-class Games:
-    """What games add to the progress. bets: those of first attempts; told: as in Progress."""
-
-    bets: Sequence[Bet] = ()
-    told: Sequence[str] = ()
-
-
-def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None, games: Games = Games()) -> Progress:
+def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None) -> Progress:
     """The progress at a moment (default: now). Entries of questions the bank does not have are left out."""
     entries = list(entries)
     moment = at or now().astimezone()
@@ -104,7 +93,7 @@ def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None, ga
                 lesson in finished and bool(given or not own or lesson in moved),
             )
         )
-    return Progress(tuple(lessons), tuple(held), _counts([*bets, *games.bets]), tuple(games.told))
+    return Progress(tuple(lessons), tuple(held), _counts(bets))
 
 
 def _counts(bets: list[Bet]) -> tuple[int, int, int]:

@@ -9,9 +9,7 @@ from course.cards.page import listing, page, table
 from course.core.i18n import pick, t
 from course.core.markup import inline, plain
 from course.experiment.bets_view import answer_words, asked_words, outcome_words
-from course.game.board import played
 from course.learning.bets import Bet, Return, levels, placed_bets, returns
-from course.learning.entry import Entry
 from course.learning.marking import CONFIDENCE
 from course.questions.wording import reason_alone
 from course.verbs import state
@@ -26,16 +24,10 @@ def bets() -> None:
         say(notice)
 
 
-def every_bet(entries: Sequence[Entry]) -> list[Bet]:
-    """The bets on experiments, and those in the first attempts at cases of the games, oldest first."""
-    in_games = [bet for standing in played(entries) for bet in standing.bets]
-    return sorted([*placed_bets(entries, state.now.bank), *in_games], key=lambda bet: bet.placed)
-
-
 def bets_html() -> str:
     """All bets of this learner as a page, in the language in use."""
     entries = state.now.log.entries()
-    return bets_page(every_bet(entries), returns(entries, state.now.bank))
+    return bets_page(placed_bets(entries, state.now.bank), returns(entries, state.now.bank))
 
 
 def bets_page(found: Sequence[Bet], back: Sequence[Return] = ()) -> str:
@@ -68,8 +60,7 @@ def _sure(confidence: int | None) -> str:
 
 
 def _row(bet: Bet) -> tuple[str, str, str, str]:
-    asked = f"{plain(pick(bet.item.stem).strip())} · {pick(bet.setting)}" if bet.setting else asked_words(bet.item)
-    mine, out = answer_words(bet.item, bet.choice), "–"
+    asked, mine, out = asked_words(bet.item), answer_words(bet.item, bet.choice), "–"
     if bet.because:
         mine += t(f", because {reason_alone(bet.because)}", f"，因为{reason_alone(bet.because)}")
     if bet.state in ("won", "lost", "late"):
@@ -95,8 +86,6 @@ def state_words(bet: Bet) -> str:
 def settled_words(bet: Bet) -> str:
     """Which measurement settled a bet. Call it for one that was measured."""
     parts, day = (bet.record or "").split(" ", 2), f"{bet.settled.astimezone():%Y-%m-%d}"
-    if bet.source:
-        return f"{day}{t(', ', '，')}{pick(bet.source)}"
     if len(parts) == 3 and parts[0] in ("live", "replay"):
         day, name = parts[1][:10], parts[2]
         if parts[0] == "live":

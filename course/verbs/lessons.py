@@ -16,7 +16,7 @@ from course.core.markup import inline
 from course.core.suggest import did_you_mean
 from course.core.version import OLDEST_TORCH
 from course.exercises.exercise import all_exercises
-from course.game.board import games, mean_line, played, standings
+from course.game.board import games, mean_line, standings
 from course.verbs import colab_notice, state
 from course.verbs.say import in_words, put, say
 
@@ -213,7 +213,7 @@ def _schedule() -> str:
     now = datetime.now().astimezone()
     found = plan(state.now.log.entries(), state.now.bank, now)
     if not found.table:
-        if played(state.now.log.entries()):
+        if any(one.event == "move" for one in state.now.log.entries()):
             return ""
         return t(
             "Answer a few cards and they will come back for review when it helps most.",

@@ -20,9 +20,8 @@ from course.verbs.say import in_words, put, say
 def progress() -> None:
     """Show what is done and due in each lesson, for which checkpoint you are ready, and which false beliefs you still hold."""
     from course.learning.progress import summary
-    from course.verbs.questions import of_games
 
-    found = summary(state.now.log.entries(), state.now.bank, games=of_games())
+    found = summary(state.now.log.entries(), state.now.bank)
     put(progress_html(found, str(state.now.log.path)))
     for notice in state.now.log.take_notices():
         say(notice)
@@ -111,7 +110,7 @@ def progress_html(found: Progress, kept_in: str = "") -> str:
     title = t("Your progress", "学习进度")
     return page(
         title,
-        f"<p>{'<br>'.join(map(inline, (due, bets, *found.games)))}</p>",
+        f"<p>{'<br>'.join(map(inline, (due, bets)))}</p>",
         table(heads, [_row(one) for one in found.lessons], title),
         listing(
             t("Ideas worth a second look", "值得再看一眼的想法"),

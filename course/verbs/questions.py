@@ -7,10 +7,8 @@ from datetime import datetime
 
 from course.cards.text import answer as answer_in_text
 from course.core.i18n import t
-from course.game.board import mean_line, played, standings
 from course.learning.bets import asked_again, returns
 from course.learning.entry import now
-from course.learning.progress import Games
 from course.learning.review import due, greeting, plan
 from course.questions.items import Item
 from course.verbs import state
@@ -85,19 +83,6 @@ def answer(item_id: str, *options: str | int | float, confidence: int | str | No
 def _now() -> datetime:
     """This moment in the learner's own time zone, so that days are the learner's days."""
     return datetime.now().astimezone()
-
-
-def of_games() -> Games:
-    """What the learner's games add to the progress."""
-    entries = state.now.log.entries()
-    lessons = dict.fromkeys(one.case.lesson for one in played(entries))
-    found = {lesson: standings(lesson, entries) for lesson in lessons}
-    told = [
-        f"🗂️ `{lesson}`{t(': ', '：')}{mean_line(every)}"
-        for lesson, every in found.items()
-        if any(one.first for one in every)
-    ]
-    return Games([bet for every in found.values() for one in every for bet in one.bets], told)
 
 
 def daily() -> None:

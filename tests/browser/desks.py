@@ -102,7 +102,7 @@ class CaseOnPage:
 
     def cause(self, answer_id: str) -> None:
         """Choose an answer about the cause, and press."""
-        place = [one.id for one in self.case.cause.answers].index(answer_id)
+        place = [one.id for one in self.case.cause.options].index(answer_id)
         answer = self.box.locator("button.tbq-opt").nth(place)
         answer.wait_for()
         if self.keys:

@@ -34,13 +34,13 @@ def play(book: Notebook, case_id: str, keys: bool, language: str) -> None:
     book.shot(f"game-{case_id}-{language}-run", desk.box)
     desk.hand_in(BETTER[case_id], bet, 3)
     has_the_keyboard(book, "tbq-opt")
-    right = desk.case.cause.right
-    wrong = next(one for one in desk.case.cause.answers if one != right)
+    right = desk.case.right
+    wrong = next(one for one in desk.case.cause.options if one != right)
     desk.cause(wrong.id)
     desk.box.get_by_text(plain(pick(wrong.why, language))[:12]).first.wait_for()
     desk.cause(right.id)
     desk.closed()
-    has_the_keyboard(book, "tbg-again" if not desk.case.twin else "tbg-twin")
+    has_the_keyboard(book, "tbg-again")
     colleague = desk.box.locator(".tbg-folds details").first
     colleague.locator("summary").first.focus()
     book.page.keyboard.press("Enter")

@@ -44,7 +44,7 @@ for case in list(cases.cases("10_tuning_master").values())[:6]:
     tried = play.plan.advice if play.plan.advice in settings and draw.random() < 0.5 else draw.choice(settings)
     for move in (play.run, play.hand_in):
         move(dict(tried), draw.choice(list(play.plan.bets())), draw.randint(1, 3))
-    play.cause(case.cause.right.id)
+    play.cause(case.right.id)
 """
 """Six cases played by somebody who follows the usual advice half of the time."""
 TRIED = """

@@ -32,24 +32,25 @@ class Desk(CaseDesk):
         """Measure one configuration against today's. bet: faster, same, slower, breaks; confidence: guess, fairly, certain.
         recording: the recording of another machine answers.
         """
-        self._warn(recording)
-        if self._moved(lambda: self.play.run(config, bet, confidence, self._print, recording)):
+        self._announce(recording, False)
+        if self._moved(lambda: self.play.run(config, bet, confidence, recording)):
             lines = [told.run_sentences(self.play.attempt)[-1], told.origin_words(self._gave.evidence)]
             self._tell(view.lines_html(lines) + told.budget_html(self.play))
 
     def hand_in(self, bet: str = "", confidence: int | str = "", recording: bool = False, **config: str) -> None:
         """Hand in one configuration; then every combination is measured. recording: where the machine is too busy, a recording decides."""
-        self._warn(recording)
-        if self._moved(lambda: self.play.hand_in(config, bet, confidence, self._print, recording)):
+        self._announce(recording, True)
+        if self._moved(lambda: self.play.hand_in(config, bet, confidence, recording)):
             self._tell(self._now())
 
-    def _warn(self, recording: bool) -> None:
-        """Before a measurement that is typed: say what a busy machine means, and what answers in its place."""
-        if not recording and self.play.is_busy():
-            self._print(told.busy_words())
-
-    def _print(self, words: str) -> None:
-        self._write(f"  ... {plain(words)}")
+    def _announce(self, recording: bool, handing: bool) -> None:
+        """Before a measurement that is typed: how long it takes, what a busy machine means, and what answers in its place."""
+        plan = self.play.plan
+        if plan.rules or recording:
+            return
+        seconds = plan.seconds[handing]
+        busy = f"{told.busy_words()} " if self.play.is_busy() else ""
+        self._write(plain(f"  ... {busy}" + t(f"measuring, about {seconds:g} s", f"测量中，大约 {seconds:g} 秒")))
 
     # --- shown ---
 
@@ -149,8 +150,8 @@ class Desk(CaseDesk):
                 "测量中，测完其他按钮才会响应。想停下就中断内核（上面的 ■），这次就不算。",
             )
             self._notice(f"{told.busy_words()} {words}" if play.is_busy() else words)
-            self.steps.start(t(f"**{what}**: about {seconds:g} s", f"**{what}**：大约 {seconds:g} 秒"), seconds)
-        move(config, self.bet.chosen, self.confidence.chosen, self.steps.tell, recording)
+            self.doing.start(t(f"**{what}**: about {seconds:g} s", f"**{what}**：大约 {seconds:g} 秒"), seconds)
+        move(config, self.bet.chosen, self.confidence.chosen, recording)
 
     def _reset(self) -> None:
         for name, one in self.controls.items():
@@ -186,7 +187,7 @@ class Desk(CaseDesk):
         self.say.value = say_html(live, self._quiet(live=True))
         small = f'<p class="tbq-note">{told.origin_words(attempt.runs[-1].evidence)}</p>' if attempt.runs else ""
         self.picture.value = in_language(told.runs_html(attempt) + small)
-        self.side.children = (self.panel, self.steps.widget, self.say)
+        self.side.children = (self.panel, self.doing.widget, self.say)
         self.below.children = (self.picture,)
 
     def _quiet(self, live: bool = False) -> str:

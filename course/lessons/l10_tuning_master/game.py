@@ -18,7 +18,7 @@ from course.learning.log import AnswerLog
 from course.lessons.l10_tuning_master import panel
 from course.lessons.l10_tuning_master.desk import Desk
 from course.lessons.l10_tuning_master.panel import Config, Plan
-from course.lessons.l10_tuning_master.tuning import Attempt, Measured, Tell, Tuning
+from course.lessons.l10_tuning_master.tuning import Attempt, Measured, Tuning
 
 if TYPE_CHECKING:
     from course.core.records import Record
@@ -69,14 +69,14 @@ def plan_here(case: Case) -> Plan:
     plan = panel.plan_of(case)
     if case.evidence == "rule":
         return plan
-    from course.lessons.l10_tuning_master import bench, workloads
+    from course.lessons.l10_tuning_master import workloads
 
     values = {one.id: one.values for one in plan.controls}
     lacking = {("dtype", "int8")} if "int8" in values.get("dtype", ()) and not workloads.int8_works() else set()
-    return plan.without({"threads"} if bench.cores() == 1 else set(), lacking)
+    return plan.without({"threads"} if workloads.cores() == 1 else set(), lacking)
 
 
-def measure(case: Case, configs: Sequence[Config] | None, tell: Tell) -> Measured:
+def measure(case: Case, configs: Sequence[Config] | None) -> Measured:
     """Measure these configurations (None: all) here, or look them up in the nearest recording.
 
     Raises ExperimentError where the time of the case is out before anything is measured, KeyboardInterrupt where it was stopped.
@@ -88,7 +88,7 @@ def measure(case: Case, configs: Sequence[Config] | None, tell: Tell) -> Measure
     if not can(experiment.needs) or os.environ.get("COURSE_REPLAY") == "1":
         return recorded(case)
     seconds = plan_here(case).seconds[0 if configs is not None else 1]
-    record = base.run_experiment(experiment, seconds, base.PATIENCE * seconds, configs=configs, tell=tell)
+    record = base.run_experiment(experiment, seconds, base.PATIENCE * seconds, configs=configs)
     if record.interrupted:
         raise KeyboardInterrupt
     if not record.rows:

@@ -6,19 +6,16 @@ What measures is handed in by the lesson; nothing here imports torch.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any
 
 from course.core.i18n import Text, both, t
 from course.core.suggest import did_you_mean
 from course.core.tables import clip
 from course.game import play
-from course.game.cases import EVIDENCE, Case
+from course.game.cases import Case
 from course.game.moves import Move
 from course.game.play import MoveError, Part
-from course.learning import bets
-from course.learning.entry import now
 from course.learning.log import AnswerLog
 from course.learning.marking import confidence_of
 from course.lessons.l10_tuning_master.panel import (
@@ -32,12 +29,10 @@ from course.lessons.l10_tuning_master.panel import (
     came_out,
     config_in,
     config_of,
-    in_words,
     key,
     plan_of,
     ruled,
 )
-from course.questions.items import Item, Option
 
 HINT_POINTS = 0.5
 """What a hint costs."""
@@ -51,7 +46,7 @@ BET_NOTE = both(
 
 @dataclass(frozen=True)
 class Bet:
-    """A configuration, what was bet on it, how sure, and when. outcome: what came of it; today: what today's configuration gave in
+    """A configuration, what was bet on it, and how sure. outcome: what came of it; today: what today's configuration gave in
     the same measurement. came: what the bet should have said (see ``came_out``).
     """
 
@@ -62,7 +57,6 @@ class Bet:
     today: Outcome
     came: str | None
     evidence: Mapping[str, Any]
-    when: datetime = field(default_factory=now, compare=False)
 
     @property
     def untold(self) -> bool:
@@ -90,7 +84,7 @@ class Attempt(play.Attempt):
     def _bet(self, one: Move, outcome: Outcome, today: Outcome) -> Bet:
         line, said = (*one.choice, "", "")[:2]
         came = came_out(self._asked, outcome, today)
-        return Bet(config_in(line), said, one.confidence or 1, outcome, today, came, one.evidence, one.when)
+        return Bet(config_in(line), said, one.confidence or 1, outcome, today, came, one.evidence)
 
     def _hand_in(self, one: Move) -> None:
         """A hand-in without a table that decides it is passed over."""
@@ -120,26 +114,6 @@ class Attempt(play.Attempt):
         if self.handed and not known(self.plan, self.runs, self.handed.config):
             return [*runs, self.handed]
         return runs
-
-    def bets(self) -> tuple[bets.Bet, ...]:
-        """Each bet is a question whose options are the outcomes to bet on."""
-        case, plan = self.case, self.plan
-        options = tuple(Option(name, text) for name, text in plan.bets().items())
-        asked = Item(case.id, case.lesson, case.id, "predict", case.title, options)
-        return tuple(
-            bets.Bet(
-                asked,
-                bet.when,
-                bet.bet,
-                bet.confidence,
-                "inconclusive" if bet.came is None else "won" if bet.came == bet.bet else "lost",
-                bet.came,
-                settled=bet.when,
-                setting=in_words(plan, dict(bet.config.items() - plan.today.items())),
-                source=bet.evidence.get("machine") or EVIDENCE[bet.evidence.get("evidence", "live")],
-            )
-            for bet in self.open_bets()
-        )
 
     def score(self) -> play.Score | None:
         """The points; None before the hand-in is decided."""
@@ -225,9 +199,6 @@ EVIDENCE_SAID = {
 
 # --- the moves --------------------------------------------------------------------------------------------------------
 
-Tell = Callable[[str], None]
-"""Takes a few words on what is being done now."""
-
 
 @dataclass(frozen=True)
 class Measured:
@@ -238,8 +209,8 @@ class Measured:
     machine: Text = ""
 
 
-Measure = Callable[[Case, "Sequence[Config] | None", Tell], Measured]
-"""Measures these configurations against today's (None: all of them), today's included, and says what it does meanwhile."""
+Measure = Callable[[Case, "Sequence[Config] | None"], Measured]
+"""Measures these configurations against today's (None: all of them), today's included."""
 Recorded = Callable[[Case], Measured]
 """Gives the whole table of a case as another machine recorded it."""
 Busy = Callable[[Case], bool]
@@ -310,14 +281,12 @@ class Tuning(play.Play):
             raise MoveError("You have measured that one: its result is known.", "这套已经测过了，结果已知。")
         return config, self.bet(bet), self.confidence(confidence)
 
-    def run(
-        self, config: Config, bet: str, confidence: int | str, tell: Tell = lambda words: None, recording: bool = False
-    ) -> Bet:
+    def run(self, config: Config, bet: str, confidence: int | str, recording: bool = False) -> Bet:
         """Measure one configuration against today's (or ask the rules). The result is in the log before it is shown.
         recording: another machine's recording answers, where this one is busy.
         """
         config, bet, confidence = self.ready(config, bet, confidence, False)
-        found = self._of_recording(config) if recording else self._outcomes([config], tell)
+        found = self._of_recording(config) if recording else self._outcomes([config])
         evidence = {
             "outcome": dict(found.outcomes[key(config)]),
             "today": dict(found.outcomes[key(self.plan.today)]),
@@ -327,19 +296,12 @@ class Tuning(play.Play):
         self.write("run", (key(config), bet), confidence=confidence, evidence=evidence)
         return self.attempt.runs[-1]
 
-    def hand_in(
-        self,
-        config: Config,
-        bet: str = "",
-        confidence: int | str = "",
-        tell: Tell = lambda words: None,
-        recording: bool = False,
-    ) -> Bet:
+    def hand_in(self, config: Config, bet: str = "", confidence: int | str = "", recording: bool = False) -> Bet:
         """Hand in one configuration; then every combination is measured. Raises MoveError where that decided nothing: nothing of it
         is kept or shown, and it may be made again. recording: another machine's recording decides.
         """
         config, bet, confidence = self.ready(config, bet, confidence, True)
-        found = self._of_recording(config) if recording else self._outcomes(None, tell)
+        found = self._of_recording(config) if recording else self._outcomes(None)
         self.undecided = not Table(self.plan, found.outcomes).decided(key(config))
         if self.undecided:
             raise MoveError(
@@ -364,12 +326,12 @@ class Tuning(play.Play):
             )
         return found
 
-    def _outcomes(self, configs: Sequence[Config] | None, tell: Tell) -> Measured:
+    def _outcomes(self, configs: Sequence[Config] | None) -> Measured:
         if self.plan.rules:
             return Measured(ruled(self.plan), "rule")
         if self._measure is None:
             raise MoveError("Nothing can be measured here.", "这里没法测量。")
-        return self._measure(self.case, configs, tell)
+        return self._measure(self.case, configs)
 
     # --- what a learner names ---
 

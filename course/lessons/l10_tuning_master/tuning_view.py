@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 
+from course.cards.page import table
 from course.core.i18n import pick, t
 from course.core.markup import inline, plain
 from course.core.units import format_ratio
@@ -113,15 +114,15 @@ def best_words(attempt: Attempt) -> str:
 
 def result_lines(attempt: Attempt) -> list[str]:
     """The hand-in in sentences."""
-    plan, table, handed = attempt.plan, attempt.table, attempt.handed
+    plan, made, handed = attempt.plan, attempt.table, attempt.handed
     lines = [t("📦 Handed in: ", "📦 你交的方案：") + sentence(plan, handed)]
-    best, hand = table.best_told(), key(handed.config)
+    best, hand = made.best_told(), key(handed.config)
     if hand in best:
-        alone = t(" The art here was to leave it alone.", "这里的本事就是不去动它。") if hand == table.today else ""
+        alone = t(" The art here was to leave it alone.", "这里的本事就是不去动它。") if hand == made.today else ""
         lines.append(t("🎯 That is among the best on this panel.", "🎯 这是面板上最好的一档！") + alone)
     elif best:
         words = best_words(attempt)
-        time = "" if plan.rules else f"{t(', ', '，')}{ratio_words(table.outcomes[best[0]]['ratio'])}"
+        time = "" if plan.rules else f"{t(', ', '，')}{ratio_words(made.outcomes[best[0]]['ratio'])}"
         lines.append(t(f"The best: {words}{time}.", f"最好的：{words}{time}。"))
     if handed.came == "breaks":
         lines.append(
@@ -196,14 +197,14 @@ def runs_html(attempt: Attempt, saved: bool = False) -> str:
 
 def table_html(attempt: Attempt, saved: bool = False) -> str:
     """All settings, best first, the player's with their bets; of a case by rule its rules."""
-    plan, table = attempt.plan, attempt.table
+    plan, made = attempt.plan, attempt.table
     if plan.rules:
         return _rules(attempt)
     bets = {key(one.config): one for one in (attempt.handed, *reversed(attempt.runs)) if one.bet}
     rows = []
-    for name, outcome in sorted(table.outcomes.items(), key=lambda one: one[1]["ratio"]):
-        best = [t("among the best", "最好的一档")] * (name in table.best_told())
-        words = [*best, *_broken(table.came_out(name)), *_marks(attempt, [name])]
+    for name, outcome in sorted(made.outcomes.items(), key=lambda one: one[1]["ratio"]):
+        best = [t("among the best", "最好的一档")] * (name in made.best_told())
+        words = [*best, *_broken(made.came_out(name)), *_marks(attempt, [name])]
         rows.append((config_in(name), outcome, words, bets.get(name)))
     return _picture(plan, rows, saved)
 
@@ -224,31 +225,40 @@ def _marks(attempt: Attempt, names: Sequence[str]) -> list[str]:
 
 
 def _picture(plan: Plan, tried: Sequence[tuple[Config, Outcome, Sequence[str], Bet | None]], saved: bool) -> str:
-    """Settings on one axis around today, a row each, with the bets on them. tried: (configuration, outcome, remarks, bet)."""
+    """Settings around today, a row each, with the bets on them. tried: (configuration, outcome, remarks, bet). saved: as a table."""
+    if saved:
+        heads = [t("setting", "设置"), t("× today's time", "耗时，现在的几倍"), ""]
+        rows = [
+            (inline(in_words(plan, config)), interval(outcome), t(", ", "，").join(words))
+            for config, outcome, words, _ in tried
+        ]
+        return table(heads, rows, t("Settings and their times", "各套设置的耗时"))
     rows, sides, staked = [], {}, ""
     for number, (config, outcome, words, bet) in enumerate(tried):
         few = outcome.get("verdict") == FEW
         ends = (None, None) if few else (outcome["low"], outcome["high"])
-        remark = t(", ", "，").join([*words, interval(outcome)])
-        rows.append(Ratio(plain(in_words(plan, config)), outcome["ratio"], *ends, remark))
+        figures = [interval(outcome)] * (config != plan.today)
+        rows.append(
+            Ratio(plain(in_words(plan, config)), outcome["ratio"], *ends, t(", ", "，").join([*words, *figures]))
+        )
         if bet and bet.bet in SIDES and not few:
             sides[number] = SIDES[bet.bet]
             staked = staked or pick(plan.bets()[bet.bet])
     names = (t("faster than today", "比现在快"), t("slower than today", "比现在慢"))
     drawn = ratio_rows(rows, names, Marked(staked, sides) if sides else None, middle=t("today", "现在"))
-    return f'<figure class="tbg-pic">{drawn.html(saved=saved)}</figure>'
+    return f'<figure class="tbg-pic">{drawn.html(saved=False)}</figure>'
 
 
 def _rules(attempt: Attempt) -> str:
     """The rules in their order, with what the player did with the settings that each decides."""
-    plan, table, lines = attempt.plan, attempt.table, ""
+    plan, made, lines = attempt.plan, attempt.table, ""
     for place, rule in enumerate(plan.rules):
-        names = [name for name, one in table.outcomes.items() if one["rule"] == place]
-        came = table.came_out(names[0])
+        names = [name for name, one in made.outcomes.items() if one["rule"] == place]
+        came = made.came_out(names[0])
         when = in_words(plan, rule.when) or t("everything else", "其余的")
         marks = [
             *_marks(attempt, names),
-            t(f"{table.points(names[0]):g} of 5 points", f"{table.points(names[0]):g} / 5 分"),
+            t(f"{made.points(names[0]):g} of 5 points", f"{made.points(names[0]):g} / 5 分"),
         ]
         head = (
             f"{RULED_SIGNS[came]} **{when}**{t(': ', '：')}{pick(plan.bets()[came])}{aside(t(', ', '，').join(marks))}"

@@ -1,13 +1,17 @@
 """What the clients of the live cases run: built new for each measurement, with seeded weights and inputs.
 
 A workload gives a call without arguments for a configuration (control -> value of its panel), and the facts that its limits ask for.
-Which switches stand while the call runs is ``bench``'s business; here is what has to be built differently.
+``rows`` measures every configuration against today's, paired, with its switches set for each call (``under``); whoever runs it puts
+them back. One run of a player is the same experiment on one configuration.
 """
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +19,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course.lessons.l10_tuning_master import bench
+from course.experiment.base import Budget
+from course.experiment.rows import race_row
+from course.lessons.l10_tuning_master.panel import FEW, Config, Plan, in_words, key
 
-Config = Mapping[str, str]
 Call = Callable[[], Any]
+GRAD = {"grad": contextlib.nullcontext, "no_grad": torch.no_grad, "inference_mode": torch.inference_mode}
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,55 @@ def error(exact: torch.Tensor, got: torch.Tensor) -> float:
     """Largest difference, as a share of the largest exact value."""
     exact, got = exact.detach().double(), got.detach().double()
     return float((got - exact).abs().max() / exact.abs().max())
+
+
+# --- switches and memory --------------------------------------------------------------------------------
+
+
+def cores() -> int:
+    """Threads that "all cores" means."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def under(config: Config, call: Call, machine: int | None = None) -> Call:
+    """`call` with the switches of a configuration set at every call; a control that is absent costs nothing.
+
+    machine: the threads that "all" means (default: all cores). Whoever runs it restores the switches (``experiment.restored``).
+    """
+    steps: list[Callable[[], Any]] = []
+    if "onednn" in config:
+        steps.append(lambda on=config["onednn"] == "on": setattr(torch.backends.mkldnn, "enabled", on))
+    if "threads" in config:
+        count = 1 if config["threads"] == "1" else machine or cores()
+        steps.append(lambda: torch.set_num_threads(count))
+    grad = GRAD[config["grad"]] if "grad" in config else None
+
+    def run() -> Any:
+        for step in steps:
+            step()
+        if grad is None:
+            return call()
+        with grad():
+            return call()
+
+    return run
+
+
+def peak_mib(call: Call) -> float:
+    """Peak of what torch's allocator holds during one call, above the level before it, MiB.
+
+    Exact: from the profiler's memory events. What libraries keep for themselves is not in it.
+    """
+    call()
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=activities, profile_memory=True) as recorded:
+        call()
+    level = peak = 0
+    for event in recorded.profiler.kineto_results.events():
+        if event.name() == "[memory]":
+            level += event.nbytes()
+            peak = max(peak, level)
+    return round(peak / 2**20, 2)
 
 
 # --- an LSTM, one frame or a hundred ----------------------------------------------------------------------
@@ -91,7 +146,7 @@ def _evaluation() -> Workload:
     def facts(config: Config) -> dict[str, bool]:
         model, x = model_of(config)
         before = model[0][1].running_mean.clone()
-        bench.under(config, lambda: model(x))()
+        under(config, lambda: model(x))()
         return {"statistics": torch.equal(before, model[0][1].running_mean)}
 
     return Workload(build, facts)
@@ -124,22 +179,22 @@ def customers(batch: int, width: int = 1024) -> Workload:
         ).eval()
         x, kind = seeded(lambda: torch.randn(batch, width)), config["dtype"]
         if kind == "bf16":
-            low, y = seeded_copy(model).bfloat16(), x.bfloat16()
+            low, y = copy.deepcopy(model).bfloat16(), x.bfloat16()
             return model, x, lambda: low(y)
         if kind == "int8":
-            low = _quantised(seeded_copy(model))
+            low = _quantised(copy.deepcopy(model))
             return model, x, lambda: low(x)
         if kind == "autocast":
             return model, x, lambda: _autocast(model, x)
         return model, x, lambda: model(x)
 
     def build(config: Config) -> Call:
-        return bench.without_grad(prepared(config)[2])
+        return torch.no_grad()(prepared(config)[2])
 
     def facts(config: Config) -> dict[str, float]:
         model, x, call = prepared(config)
         with torch.no_grad():
-            got = bench.under(config, call)()
+            got = under(config, call)()
             return {"error": error(model.double()(x.double()), got)}
 
     return Workload(build, facts)
@@ -148,13 +203,6 @@ def customers(batch: int, width: int = 1024) -> Workload:
 def _autocast(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
     with torch.autocast("cpu", dtype=torch.bfloat16):
         return model(x)
-
-
-def seeded_copy(model: nn.Module) -> nn.Module:
-    """A copy that may be converted while the original stays."""
-    import copy
-
-    return copy.deepcopy(model)
 
 
 # --- training in little memory ----------------------------------------------------------------------------
@@ -183,7 +231,7 @@ def _training(total: int = 16, size: int = 48) -> Workload:
 
         return step
 
-    return Workload(build, lambda config: {"peak": bench.peak_mib(build(config))})
+    return Workload(build, lambda config: {"peak": peak_mib(build(config))})
 
 
 WORKLOADS: dict[str, Workload] = {
@@ -194,3 +242,46 @@ WORKLOADS: dict[str, Workload] = {
     "10-payday": customers(256),
     "10-laptop": _training(),
 }
+
+
+# --- measuring --------------------------------------------------------------------------------------------
+
+
+def rows(work: Workload, plan: Plan, configs: Sequence[Config] | None, budget: Budget) -> Iterable[dict[str, Any]]:
+    """Rows of these configurations (None: all) and of today's for one Workload.
+
+    What must not break is looked at first: it needs no clock. The rest of the budget is for the rounds.
+
+    Keys: config, words, ratio, low, high, verdict, median_ms, and a fact_... for each limit.
+    """
+    from course.timing import compare
+
+    today = dict(plan.today)
+    every = {key(one): dict(one) for one in (configs if configs is not None else plan.configs())}
+    asked = {key(today): today, **every}
+    with torch.random.fork_rng(devices=[]):
+        calls = {name: under(config, work.build(config)) for name, config in asked.items()}
+    facts = {name: work.facts(config) if plan.limits else {} for name, config in asked.items()}
+    found = compare(calls, baseline=key(today), ci=0.02, max_time=budget.share(1), gate=0.03, same=False)
+    pairs = {pair.name: pair for pair in found.pairs.values()}
+    result = []
+    for name, config in asked.items():
+        row = {
+            "config": name,
+            "words": in_words(plan, config),
+            **_ratio(pairs.get(name)),
+            "median_ms": found.medians_ms[name],
+        }
+        result.append(row | {f"fact_{limit}": value for limit, value in facts[name].items()})
+    return result
+
+
+def _ratio(pair: Any) -> dict[str, Any]:
+    """Time over today's with its interval and verdict; of the baseline itself (None) 1. A few rounds carry no interval."""
+    from course.timing.results import ENOUGH
+
+    if pair is None:
+        return {"ratio": 1.0, "low": 1.0, "high": 1.0, "verdict": "same"}
+    if pair.low is None or pair.confidence < ENOUGH:
+        return {"ratio": pair.ratio, "low": pair.ratio, "high": pair.ratio, "verdict": FEW}
+    return race_row(pair)

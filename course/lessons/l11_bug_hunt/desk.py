@@ -214,7 +214,7 @@ class Desk(CaseDesk):
 
     def _busy(self, work: Callable[[], Any]) -> bool:
         def timed() -> Any:
-            self.steps.start(t("running it in a new process", "在新进程里运行"), NEEDS_S)
+            self.doing.start(t("running it in a new process", "在新进程里运行"), NEEDS_S)
             return work()
 
         return self._ran(timed)
@@ -232,7 +232,7 @@ class Desk(CaseDesk):
         show(self.look, step in ("line", "cause"))
         self.buttons.children = () if step == "closed" else (self.point, self.look, self.ask, self.stop)
         show(self.work, step == "repair")
-        said = (self.say,) if step == "closed" else (self.steps.widget, self.say)
+        said = (self.say,) if step == "closed" else (self.doing.widget, self.say)
         self.side.children = self.script if step == "repair" else (*self.script, *said)
         self.two.children = (self.closing if step == "closed" else self.ticket, self.side)
         asked = (self.box.widget,) if self.box else ()

@@ -121,13 +121,13 @@ class Trial:
 # --- running and judging ------------------------------------------------------------------------------------------
 
 
-def seen(one: Bug, text: str, timed: bool = False, beside: str = "") -> dict[str, Any]:
+def seen(one: Bug, text: str, beside: str = "") -> dict[str, Any]:
     """What the scene sees of the script ``text``, in a new process (see ``run_case``). beside: a second script, run in turn with it
     where the scene compares times. Never raises for a script that fails, hangs or kills its process: then ``error`` says so.
     """
     try:
         return call_in_new_process(
-            "course.lessons.l11_bug_hunt.run_case", "run_case", one.case.id, text, timed, beside,
+            "course.lessons.l11_bug_hunt.run_case", "run_case", one.case.id, text, beside,
             variables=one.variables, timeout_s=PATIENCE_S, warm=not one.fresh,
         )[0]  # fmt: skip
     except ProbeError as error:
@@ -137,7 +137,7 @@ def seen(one: Bug, text: str, timed: bool = False, beside: str = "") -> dict[str
 
 def measured(one: Bug) -> Text:
     """The symptom of the script as it stands, on this machine now, in one sentence."""
-    return telling(one, seen(one, one.script, timed=True))
+    return telling(one, seen(one, one.script))
 
 
 def telling(one: Bug, facts: Mapping[str, Any]) -> Text:
@@ -353,7 +353,7 @@ class Hunt(play.Play):
             raise MoveError(
                 "🛠️ That is the script as it came: nothing is changed yet.", "🛠️ 这还是原来的脚本，什么也没改。"
             )
-        facts = seen(self.bug, text, timed=True)
+        facts = seen(self.bug, text)
         trial = judge(self.bug, facts)
         self.write("repair", (trial.state,), evidence=_evidence(self.case, facts), text=text)
         return trial

@@ -22,7 +22,7 @@ def line_of(error: BaseException, path: Path) -> int | None:
     return found[-1] if found else None
 
 
-def run_case(case_id: str, text: str, timed: bool = False, beside: str = "") -> dict[str, Any]:
+def run_case(case_id: str, text: str, beside: str = "") -> dict[str, Any]:
     """Run the script ``text`` in the scene of a case, here, and say what was seen, as JSON data. beside: a second script.
 
     Keys: what the scene gives; ``printed``; ``left``: the switches that have another value than before, name ->
@@ -39,7 +39,7 @@ def run_case(case_id: str, text: str, timed: bool = False, beside: str = "") -> 
         path.write_text(text, encoding="utf-8")
         other = Path(folder, "beside.py")
         other.write_text(beside, encoding="utf-8")
-        stage = Stage(path, timed, Stage(other) if beside else None)
+        stage = Stage(path, Stage(other) if beside else None)
         sys.path.insert(0, folder)
         os.chdir(folder)
         try:

@@ -12,17 +12,8 @@ import time
 from course.core.i18n import Text, both
 from course.lessons.l11_bug_hunt import scenes_gpu
 from course.lessons.l11_bug_hunt.stage import Facts, Scene, Stage
-from course.timing.results import bracketed
 
 ENABLED = "mkldnn.enabled"
-
-
-def _ratio(facts: Facts) -> Text:
-    """The measured times in words, where there were any."""
-    if not facts.get("ratio"):
-        return both("", "")
-    ratio = bracketed(*(f"{one:.2f}" for one in facts["ratio"]))
-    return both(f" Measured just now: {ratio} times as long.", f"刚刚测得：耗时是 {ratio} 倍。")
 
 
 # --- typo ---------------------------------------------------------------------------------------------------------
@@ -71,33 +62,17 @@ def trap_scene(stage: Stage) -> Facts:
     stage.run()
     answer = stage.get("answer")
     steps = [one for one in watched(answer, ENABLED, "mkldnn.deterministic") if one.name == "conv2d"]
-    facts: Facts = {
+    return {
         "enabled": [one.switches[ENABLED] for one in steps],
         "deterministic": [one.switches["mkldnn.deterministic"] for one in steps],
     }
-    if stage.timed:
-        facts["ratio"] = _times(answer, lambda: stage.get("net")(stage.get("photos")))
-    return facts
-
-
-def _times(yours: object, plain: object) -> list[float]:
-    """Time of ``yours`` over that of ``plain`` with its interval, one thread, about a second."""
-    import torch
-
-    from course import flags
-    from course.timing import compare
-
-    with torch.no_grad(), flags.using({"torch.num_threads": 1}):
-        pair = compare({"plain": plain, "yours": yours}, baseline="plain", max_time=1.0, ci=0.05).pairs["yours"]
-    return [] if pair.low is None else [float(pair.ratio), float(pair.low), float(pair.high)]
 
 
 def trap_told(facts: Facts) -> Text:
     on, deterministic = facts["enabled"][-1:], facts["deterministic"][-1:]
-    more = _ratio(facts)
     return both(
-        f"While the network computed: enabled {on}, deterministic {deterministic}.{more['en']}",
-        f"网络计算时：enabled {on}，deterministic {deterministic}。{more['zh']}",
+        f"While the network computed: enabled {on}, deterministic {deterministic}.",
+        f"网络计算时：enabled {on}，deterministic {deterministic}。",
     )
 
 

@@ -37,12 +37,10 @@ class Printed(io.StringIO):
 
 
 class Stage:
-    """Where a scene runs its script. ``path``: the script's file; ``timed``: whether there is time to measure, too; ``beside``: the
-    stage of a second script, to compare with.
-    """
+    """Where a scene runs its script. ``path``: the script's file; ``beside``: the stage of a second script, to compare with."""
 
-    def __init__(self, path: Path, timed: bool = False, beside: Stage | None = None) -> None:
-        self.path, self.timed, self.beside = path, timed, beside
+    def __init__(self, path: Path, beside: Stage | None = None) -> None:
+        self.path, self.beside = path, beside
         self.script: ModuleType | None = None
 
     def run(self) -> ModuleType:

@@ -94,6 +94,6 @@ def test_a_case_looks_at_its_requirements_before_it_takes_rounds(monkeypatch):
     case = cases.find("10-bank")
     advice = game.plan_here(case).advice
     with rounds_end_within(0):
-        found = game.measure(case, [advice], lambda words: None).outcomes
+        found = game.measure(case, [advice]).outcomes
     assert [one["facts"].keys() for one in found.values()] == [{"error"}] * 2
     assert FEW in [one["verdict"] for one in found.values()]

@@ -47,9 +47,9 @@ class Night:
 
     def over(self, handed: Bet, runs: tuple[Bet, ...] = (), knows: bool = False) -> Score:
         """The score of an attempt. knows: the cause is named at once; else by lot."""
-        causes = [one.id for one in self.case.cause.answers]
+        causes = [one.id for one in self.case.cause.options]
         self.lots.shuffle(causes)
-        causes = [self.case.cause.right.id] if knows else causes
+        causes = [self.case.right.id] if knows else causes
         made = Attempt(self.case)
         made.runs, made.handed, made.table, made.causes = runs, handed, self.table, causes
         return made.score()

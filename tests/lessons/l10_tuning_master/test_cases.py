@@ -118,10 +118,10 @@ def test_every_case_can_be_played_to_its_end(name, language, tmp_path):
     set_language(language)
     case, plan = CASES[name], PLANS[name]
 
-    def measured(case, configs, tell):
+    def measured(case, configs):
         return Measured({row["config"]: row | {"facts": facts_of(row)} for row in table(name)}, "live")
 
-    made = Table(plan, panel.ruled(plan) if plan.rules else measured(case, None, print).outcomes)
+    made = Table(plan, panel.ruled(plan) if plan.rules else measured(case, None).outcomes)
     best, said = panel.config_in(made.best_set()[0]), []
     desk = Desk(Tuning(case, AnswerLog(tmp_path / "answers.jsonl"), measured), text=True, write=said.append)
     desk.show()
@@ -130,11 +130,11 @@ def test_every_case_can_be_played_to_its_end(name, language, tmp_path):
             desk.run(bet=made.came_out(panel.key(config)), confidence="certain", **config)
     desk.hint()
     desk.hand_in(**best)
-    desk.cause(case.cause.right.id)
+    desk.cause(case.right.id)
     assert desk.play.attempt.score().points == 9.5, "all but the hint"
     assert "\n".join(said).count(view.cause_said(True)) == 2, "by itself, and among the answers"
     told, whole = "\n".join(said), str(desk)
-    whys = [one.why for one in case.cause.answers]
+    whys = [one.why for one in case.cause.options]
     for text in (case.ticket, case.hints[0], *whys, case.debrief.why, case.debrief.trap, case.letter.model):
         assert plain(pick(text)) in told and plain(pick(text)) in whole
     told = (told + whole).replace(pick(case.code), "")

@@ -15,7 +15,7 @@ from course.experiment import base
 from course.experiment.result import block
 from course.figures.svg import SvgPicture
 from course.lessons.l10_tuning_master.compiling import job
-from course.lessons.l10_tuning_master.experiments_compile import STATES
+from course.lessons.l10_tuning_master.experiments import STATES
 from course.verbs import state
 from tests.lessons.l10_tuning_master.rows import REFUSED, compiling
 from tests.lessons.live import check_picture, check_sentence, record_of
