@@ -259,8 +259,9 @@ class OrderList:
         self.places = [Place(self, number) for number in range(len(item.options))]
         note = t("Your order (press a line to add it):", "你的顺序（点一行就添加）：")
         lines = light(w.VBox, [*map(self._group, pairs(item))])
-        order = light(w.VBox, [light(w.HTML, f'<p class="tbq-note">{note}</p>'), *(one.box for one in self.places)])
-        self.widget = light(w.Box, [lines, order])
+        self.note = light(w.HTML, f'<p class="tbq-note">{note}</p>')
+        self.order = light(w.VBox, [self.note])
+        self.widget = light(w.Box, [lines, self.order])
         self.widget.add_class("tbq-order")
         self._draw()
 
@@ -318,6 +319,8 @@ class OrderList:
             used = number < len(self.chosen)
             text = pick(self.item.option(self.chosen[number]).text) if used else None
             place.show(text, number == len(self.chosen) - 1, self.locked)
+        can_be_filled = max(len(pairs(self.item)), len(self.chosen))  # of a pair one line belongs at most
+        self.order.children = [self.note, *(place.box for place in self.places[:can_be_filled])]
 
     def response(self) -> Response:
         """The learner's present order."""

@@ -11,9 +11,9 @@ from torch.nn import functional as F
 
 from course.core.i18n import both
 from course.experiment.base import Budget, experiment
-from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
 from course.experiment.rows import race_row
+from course.lessons.l13_together import probes
 from course.lessons.l13_together.attention import flash_math, kernel_of, peak_mib, refusal
 from course.trace.onednn_log import log_of
 
@@ -123,16 +123,14 @@ def read_two_kernels(rows: list[dict]) -> Reading:
     return Reading(outcome, {**numbers, "more": 1 / share}, drawn)
 
 
-PROBES = "course.lessons.l13_together.probes"
-
 # --- 13-recompiles ------------------------------------------------------------------------------------------
 
 
-@experiment(name="13-recompiles", lesson=LESSON, version=1, needs="cpu", seconds=25)
+@experiment(name="13-recompiles", lesson=LESSON, version=1, needs="cpu", seconds=8)
 def recompiles(budget: Budget) -> Iterator[dict]:
-    """In a new process: compilations of a small convolution after each of ten settings was moved; no C++ compiler needed."""
-    for part in budget.loop(["recompiles"], desc=both("compiling", "编译")):
-        yield from rows_of(PROBES, part)
+    """Compilations of a small convolution after each of ten settings was moved; no C++ compiler needed."""
+    for run in budget.loop([probes.recompiles], desc=both("compiling", "编译")):
+        yield from run()
 
 
 def read_recompiles(rows: list[dict]) -> Reading | None:
@@ -159,11 +157,11 @@ def read_recompiles(rows: list[dict]) -> Reading | None:
 # --- 13-baked -----------------------------------------------------------------------------------------------
 
 
-@experiment(name="13-baked", lesson=LESSON, version=1, needs="cpu", seconds=25)
+@experiment(name="13-baked", lesson=LESSON, version=1, needs="cpu", seconds=8)
 def baked(budget: Budget) -> Iterator[dict]:
-    """In a new process: the attention kernel before and after flash is switched off, plain and compiled in two ways."""
-    for part in budget.loop(["baked"], desc=both("compiling", "编译")):
-        yield from rows_of(PROBES, part)
+    """The attention kernel before and after flash is switched off, plain and compiled in two ways."""
+    for run in budget.loop([probes.baked], desc=both("compiling", "编译")):
+        yield from run()
 
 
 def read_baked(rows: list[dict]) -> Reading | None:

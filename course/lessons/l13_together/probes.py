@@ -1,4 +1,4 @@
-"""What lesson 13 runs in a new process: compiling under changing switches.
+"""What lesson 13 compiles under changing switches.
 
 torch alone is needed. Every function returns rows of plain data.
 """

@@ -64,6 +64,7 @@ def test_a_distractor_stands_beside_the_line_it_tempts_for(bank, log):
     lines = card.input.widget.children[0]
     assert [box for box in lines.children if "tbq-pair" in box._dom_classes]
     assert list(card.input.rows) == ["a", "b", "c", "d"]
+    assert len(card.input.order.children) == 1 + 3  # a note, and as many places as can be filled
 
 
 def test_buttons_of_an_order_say_what_they_move(bank, log):

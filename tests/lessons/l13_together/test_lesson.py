@@ -13,7 +13,7 @@ from course.exercises.exercise import all_exercises
 from course.exercises.slips import arguments
 from course.experiment.new_process import answer_of
 from course.lessons.l13_together.attention import flash_math, kernel_of, peak_mib, refusal
-from course.lessons.l13_together.experiments import PROBES, _cases
+from course.lessons.l13_together.experiments import _cases
 from tests.lessons.live import measured
 
 pytestmark = pytest.mark.slow
@@ -78,7 +78,9 @@ def test_attention_on_this_cpu_runs_as_the_lesson_says():
 @pytest.fixture(scope="module")
 def compiled():
     """The rows of both probes that compile, from one new process."""
-    return answer_of(f"from {PROBES} import baked, recompiles\nanswer([recompiles(), baked()])")[0]
+    return answer_of(
+        "from course.lessons.l13_together.probes import baked, recompiles\nanswer([recompiles(), baked()])"
+    )[0]
 
 
 def test_what_is_checked_before_compiled_code_runs(compiled):
