@@ -50,10 +50,13 @@ def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3, eno
 def is_sure(words: str, one: Answer) -> bool:
     """Whether this answer is more than the nearest of all: it is about a switch that the words name; or it has every name with an
     underscore, and one of its phrases is like the words, or it says nearly all of them, as a message without such a name must.
+    What names an Apple or AMD device is not surely answered by what does not.
     """
+    said = "\n".join((*_front(one), *_body(one))).lower()
+    if any(device.search(words) and not device.search(said) for device in _DEVICES.values()):
+        return False
     if not isinstance(one, Message) and _about(one) & {row.name for row in named(words)} or not words.split()[1:]:
         return True
-    said = "\n".join((*_front(one), *_body(one))).lower()
     names = re.findall(r"[a-z]\w*_\w+", words.lower())
     if any(name not in said for name in names):
         return False
