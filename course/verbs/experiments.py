@@ -10,7 +10,7 @@ from typing import Any
 
 from course.cards.card_spoken import SpokenCard
 from course.cards.cards import Card, card
-from course.core import arguments, load
+from course.core import load
 from course.core.i18n import both, pick, t
 from course.core.machine import can, next_step, on_rocm
 from course.core.records import Record, save_own
@@ -364,5 +364,8 @@ def explore(name: str) -> None:
     """Show one explorable: ``explore("floats")``. It works without a kernel and without a network once it is on the page."""
     from course.experiment.explorables.page import NAMES, explorable
 
-    arguments.one_of(both("explorable", "可动手的图"), name, NAMES)
-    present(explorable(name))
+    if name in NAMES:
+        present(explorable(name))
+    else:
+        names = ", ".join(NAMES)
+        say(t(f"There is no explorable {name!r}; there are {names}.", f"没有名为 {name!r} 的动手图；有 {names}。"))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from course.core.catalog import checkpoint_names
-from course.questions.finding import Finding
+from course.questions.lint import Finding
 from course.questions.variants import NUMBERS, alternatives
 from grader import project as files
 from grader.project import Project

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from course.questions.finding import Finding
+from course.questions.lint import Finding
 from grader import project as files
 from grader.authoring.question_check import checkpoint_findings, known_ids
 from grader.project import LANGUAGES, Project, ProjectError

@@ -17,10 +17,8 @@ from typing import Any
 from course.core.catalog import BY_ID
 from course.core.suggest import did_you_mean
 from course.questions.bank import read_yaml
-from course.questions.finding import Finding
-from course.questions.item_lint import lint_items, lint_lesson
 from course.questions.items import BankError, Item, completed, parse_item, redrawn, with_key
-from course.questions.variant_lint import SEEDS, lint_variants
+from course.questions.lint import SEEDS, Finding, lint_items, lint_variants
 from course.questions.variants import alternatives
 from course.questions.verify import run_verify
 from grader.project import Project, beliefs, checkpoint_items, practice_items
@@ -83,9 +81,6 @@ class _Check:
             for identity in sorted(set(self.keys) - {item.key for item in sound}):
                 said = Finding("key-unused", f"{identity}: is the key of no question; delete it.")
                 self._say(self.files.keys, identity, said)
-            if self.files.items.is_relative_to(self.project.learner_folder):
-                of_lesson = lint_lesson(self.files.lesson, sound, self.counts)
-                self.found += [finding.at(f"{self.files.items}:1") for finding in of_lesson]
         return self.found
 
     def _say(self, path: Path, identity: str, finding: Finding) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from course.questions.variant_lint import SEEDS
+from course.questions.lint import SEEDS
 from grader.authoring.lint import lint
 from grader.authoring.question_check import YOURS, rows_with
 from grader.project import LANGUAGES, Project, ProjectError

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 
 from course.core.catalog import checkpoint_names
-from course.questions.finding import Finding
+from course.questions.lint import Finding
 from grader.project import LANGUAGES, Project, ProjectError
 from grader.project.build import checkpoint_notebook, practice_notebook
 

@@ -20,7 +20,7 @@ from grader.project.task import tasks
 FORK = re.compile(r"\[\[#(?P<heading>[^\]]+)\]\]")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 Found = tuple[int, str, str]
-"""Line, code of the rule (``course.questions.finding``), sentence."""
+"""Line, code of the rule (``course.questions.lint``), sentence."""
 
 
 @lru_cache(maxsize=1)

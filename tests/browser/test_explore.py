@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from course.core.i18n import LANGUAGES, speaking
-from course.experiment.explorables import order, roofline, shelf, stopwatch
 from course.experiment.explorables import page as explore
+from course.experiment.explorables import starts
 from course.models.rounding import FORMATS, pattern, rounded
 from tests.browser.conftest import Notebook, assert_open_to_all, shoot
 
@@ -83,7 +83,7 @@ def test_a_sum_of_equal_terms_is_torchs(script, name):
 def test_a_sum_in_another_order_is_torchs_in_both_formats(script, power):
     draw = torch.Generator().manual_seed(power)
     orders = [torch.randperm(8, generator=draw).tolist() for _ in range(50)]
-    lists = [[order.numbers(power)[at] for at in places] for places in orders]
+    lists = [[starts.order_numbers(power)[at] for at in places] for places in orders]
     for name, kind in (("float32", torch.float32), ("float64", torch.float64)):
         found = script("order", f"numbers.map(list => sums(list, ADD.{name}).at(-1))", lists)
         wanted = [
@@ -94,7 +94,7 @@ def test_a_sum_in_another_order_is_torchs_in_both_formats(script, power):
 
 
 def test_a_bill_is_reckoned_batch_by_batch(script):
-    search_ms, call_ms, _ = shelf.prices()
+    search_ms, call_ms, _ = starts.prices()
     numbers = {"search": search_ms, "call": call_ms}
     assert search_ms > 10 * call_ms > 0
     for batches in ([64], [64, 64, 96, 64], list(range(30)), [64] * 500):
@@ -120,21 +120,21 @@ def test_the_stopwatch_reads_what_python_reads(script):
         (one, other, old, kernel) for one in range(5) for other in range(5) for old in (0, 30) for kernel in (5, 20)
     ]
     found = script(
-        "stopwatch", f"numbers.map(([a, b, old, kernel]) => run([a, b], old, kernel, {stopwatch.LAUNCH_MS}))", cases
+        "stopwatch", f"numbers.map(([a, b, old, kernel]) => run([a, b], old, kernel, {starts.LAUNCH_MS}))", cases
     )
     for (one, other, old, kernel), seen in zip(cases, found, strict=True):
-        assert seen["reading"] == pytest.approx(stopwatch.reading_ms((one, other), old, kernel))
+        assert seen["reading"] == pytest.approx(starts.reading_ms((one, other), old, kernel))
         true = seen["stop"] >= seen["done"] and seen["start"] >= old
-        assert not true or seen["reading"] == pytest.approx(kernel + stopwatch.LAUNCH_MS)
+        assert not true or seen["reading"] == pytest.approx(kernel + starts.LAUNCH_MS)
 
 
 def test_the_roofs_are_pythons(script):
     found = script(
         "roofline",
         "Object.values(numbers).map(card => [bend(card, 'float32'), reached(card, 'float32', 0.5), reached(card, 'half', 1e6)])",
-        roofline.CARDS,
+        starts.CARDS,
     )
-    for (bend, slow, fast), card in zip(found, roofline.CARDS.values(), strict=True):
+    for (bend, slow, fast), card in zip(found, starts.CARDS.values(), strict=True):
         assert bend == pytest.approx(1e3 * card["float32"] / card["bandwidth"], rel=1e-12)
         assert slow == pytest.approx(card["bandwidth"] / 2e3, rel=1e-12) and fast == card["half"]
 

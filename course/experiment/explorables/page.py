@@ -1,6 +1,6 @@
 """An explorable as HTML with its own script, and as text where nothing can be touched.
 
-Python says where it starts (`start`: a table of words, and the numbers that the script needs), ``words.yaml`` every word,
+Python says where it starts (`starts`), ``words.yaml`` every word,
 ``NAME.js`` what follows the controls; ``explore.js`` is what all of them share. Nothing is loaded from elsewhere.
 """
 
@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib import import_module
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from course.core.i18n import both, html_language, pick
 from course.core.look import css
@@ -20,20 +19,15 @@ from course.core.markup import inline, plain
 from course.core.tables import as_html, as_text
 from course.questions.bank import read_yaml
 
+if TYPE_CHECKING:
+    from course.experiment.explorables.starts import Start
+
 HERE = Path(__file__).parent
 NAMES = ("floats", "roofline", "order", "shelf", "stopwatch")
 STILL = both(
     "Run this cell again to touch it: a saved notebook shows where it starts.",
     "重新运行这一格就能动手：保存下来的 notebook 只显示起始状态。",
 )
-
-
-@dataclass(frozen=True)
-class Start:
-    """Where an explorable starts. lines: header and lines of words; numbers: what its script knows from Python."""
-
-    lines: Sequence[Sequence[str]]
-    numbers: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -65,8 +59,10 @@ class Explorable:
 
 def explorable(name: str) -> Explorable:
     """The explorable of that name, one of NAMES."""
+    from course.experiment.explorables import starts
+
     words = {key: pick(text) for key, text in read_yaml(HERE / "words.yaml")[name].items()}
-    return Explorable(name, words, import_module(f"course.experiment.explorables.{name}").start(words))
+    return Explorable(name, words, getattr(starts, name)(words))
 
 
 def script(name: str) -> str:

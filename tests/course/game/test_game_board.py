@@ -18,7 +18,7 @@ from course.core.markup import plain
 from course.core.units import format_points
 from course.game import board, cases
 from course.learning.progress import summary
-from course.questions.item_lint import language_faults
+from course.questions.lint import language_faults
 from course.verbs import state
 from tests.conftest import loaded_by
 from tests.course.game.test_game import LIVE, PLAN, bank, close, learner  # noqa: F401

@@ -15,7 +15,7 @@ from course.core.markup import plain
 from course.learning.marking import Response, mark
 from course.learning.review import plan
 from course.questions.bank import Bank
-from course.questions.item_lint import language_faults
+from course.questions.lint import language_faults
 from course.verbs import state
 from course.verbs.interviewing import following
 

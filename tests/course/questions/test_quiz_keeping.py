@@ -18,7 +18,7 @@ from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.text import text_of
 from course.questions import glossary, knowledge, messages
 from course.questions.bank import read_yaml
-from course.questions.item_lint import language_faults
+from course.questions.lint import language_faults
 from course.verbs import state
 from grader.project.source import parse
 from grader.project.texts import anchor, faults, prose

@@ -15,7 +15,7 @@ from course.learning.marking import Response, mark
 from course.questions.bank import Bank
 from course.questions.expressions import FormulaError, compute
 from course.questions.items import BankError, parse_item, redrawn, with_key
-from course.questions.variant_lint import SEEDS, lint_variants
+from course.questions.lint import SEEDS, lint_variants
 from course.questions.variants import Paper, drawn, is_template
 from course.questions.verify import run_verify
 from grader.authoring.question_check import checkpoint_findings

@@ -1,34 +1,48 @@
-"""Rules for good questions, beyond the schema: ``lint(bank)`` returns a finding for each violation."""
+"""Rules for good questions beyond the schema, each broken one a `Finding`: for single questions, and for every variant of one.
+
+A question with variants is written once and asked in a hundred forms. No person reads all of them, so `lint_variants` does.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import combinations
 
 from course.core.i18n import LANGUAGES, Text, pick
-from course.questions.bank import Bank
-from course.questions.finding import Finding
-from course.questions.items import Item, every
+from course.questions.items import BankError, Item, within
 
+SEEDS = 200
+WIDEST = 1.3  # a tolerance may accept numbers at most so many times apart
+MOST_ALIKE = {
+    "number": 0.25,
+    "single": 0.45,
+    "multiple": 0.45,
+}  # of all pairs of papers may have the right answer in common
+LEAST = 5  # different variants
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _HALF_WIDTH = re.compile(r"[\u4e00-\u9fff][,;:?!]|[,;?!][\u4e00-\u9fff]")
 _CODE = re.compile(r"`[^`]*`")
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
-def lint(bank: Bank) -> list[Finding]:
-    """All faults of the bank: those of the schema, of each item, of each lesson. Empty if there are none."""
-    found = [Finding("schema", fault) for fault in bank.faults()]
-    known = bank.misconceptions()
-    items = [*bank.items(), *(one for item in bank.items(checkpoint=True) for one in every(item))]
-    found += lint_items(items, known)
-    lessons: dict[tuple[str, bool], list[Item]] = defaultdict(list)
-    for item in items:
-        lessons[item.lesson, item.checkpoint].append(item)
-    for (lesson, checkpoint), group in sorted(lessons.items()):
-        found += lint_lesson(lesson, group, checkpoint)
-    return found
+class Finding(str):
+    """A sentence that ends with the code of its rule: ``05-one: option b has no why. [why-missing]``.
+
+    rule: a short code that stays the same when the sentence is reworded. ``text``: the sentence without it.
+    """
+
+    rule: str
+    text: str
+
+    def __new__(cls, rule: str, text: str) -> Finding:
+        made = super().__new__(cls, f"{text} [{rule}]")
+        made.rule, made.text = rule, text
+        return made
+
+    def at(self, place: str) -> Finding:
+        """The same finding with the place in front: a file and line, or an item."""
+        return Finding(self.rule, f"{place}: {self.text}")
 
 
 def lint_items(items: Iterable[Item], misconceptions: Mapping[str, Text], own: bool = False) -> list[Finding]:
@@ -156,20 +170,74 @@ def _number(item: Item, misconceptions: Mapping[str, Text], own: bool) -> Iterat
             )
 
 
-def lint_lesson(lesson: str, items: list[Item], checkpoint: bool = False) -> list[Finding]:
-    """The faults of a lesson as a whole: where the right options stand."""
-    found = []
-    what = "checkpoint" if checkpoint else "practice"
-    places = Counter(
-        item.options.index(item.option(item.correct[0])) for item in items if item.kind == "single" and item.correct
-    )
-    total = sum(places.values())
-    if total >= 4 and max(places.values()) * 2 > total:
-        place = "abcdefgh"[places.most_common(1)[0][0]]
-        found.append(
-            Finding(
-                "one-position",
-                f"{lesson}: in {max(places.values())} of {total} {what} items the right option is at {place}; spread it.",
-            )
+# --- every variant of a question ---
+
+
+def lint_variants(
+    make: Callable[[str], Item], beliefs: Mapping[str, Text], seeds: int = SEEDS, own: bool = False
+) -> list[Finding]:
+    """The faults of the variants of one question, each once, with the values of the first variant that has it. Empty if there
+    are none.
+
+    make: function from a seed to the item with its key, "" for the standard one; beliefs: the known misconceptions; own: see
+    ``lint_items``.
+    """
+    found: dict[str, Finding] = {}
+    seen: dict[str, Item] = {}
+    for number in range(seeds + 1):
+        try:
+            item = make(f"lint {number}" if number else "")
+        except BankError as error:
+            return [Finding("schema", fault) for fault in str(error).split("\n")]
+        known = str(item.values)
+        if known in seen:
+            continue
+        seen[known] = item
+        for one in (*lint_items([item], beliefs, own), *(one.at(item.id) for one in _spread(item))):
+            what = re.sub(r"[-+.\d]+", "0", one.text.removeprefix(item.id))
+            found.setdefault(what, Finding(one.rule, f"{one.text} (drawn: {_values(item)})"))
+    return [*found.values(), *_together(list(seen.values()))]
+
+
+def _values(item: Item) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in item.values.items())
+
+
+def _spread(item: Item) -> Iterator[Finding]:
+    """The faults of a number item beyond the rules for all items."""
+    number = item.number
+    if number is None or number.value is None:
+        return
+    if number.low > 0 and number.high / number.low > WIDEST or number.low <= 0 < number.high:
+        yield Finding(
+            "number-too-wide", f"accepts {number.low:g} to {number.high:g}, which hardly asks for a number; narrow it"
         )
-    return found
+    for one, other in combinations(number.traps, 2):
+        if within(one.low, other.low, other.high) or within(other.low, one.low, one.high):
+            yield Finding(
+                "traps-coincide", f"the traps {one.low:g} and {other.low:g} coincide; keep them apart with `where`"
+            )
+
+
+def _together(items: list[Item]) -> Iterator[Finding]:
+    name = items[0].key
+    if len(items) < LEAST:
+        yield Finding("too-few-variants", f"{name}: only {len(items)} different variants; draw from more values")
+    most = MOST_ALIKE.get(items[0].kind, 1.0)
+    if items[0].checkpoint and (share := alike(items)) > most:
+        yield Finding(
+            "variants-alike",
+            f"{name}: in {share:.0%} of all pairs the right answer of one is right for the other; draw from more values",
+        )
+
+
+def alike(items: Iterable[Item]) -> float:
+    """The share of pairs of variants in which the right answer to one is also right for the other."""
+    pairs = list(combinations(items, 2))
+    return sum(_copied(one, other) for one, other in pairs) / len(pairs) if pairs else 1.0
+
+
+def _copied(one: Item, other: Item) -> bool:
+    if one.number is not None:
+        return within(one.number.value, other.number.low, other.number.high)
+    return (one.order, one.correct) == (other.order, other.correct)
