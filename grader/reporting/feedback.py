@@ -8,7 +8,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
@@ -19,12 +18,13 @@ from course.core.markup import inline, plain
 from course.core.units import format_points
 from course.learning.marking import misconceptions_of
 from course.questions.items import Item
-from grader.course.marks import CellMark, Standing, standings
+from grader.course.marks import CellMark, standings
 from grader.handin.answers import keyed_items, stored
 from grader.marking.render import WORDS
-from grader.marking.step import STATE, CourseStep, grade_id
-from grader.project import Infrastructure, beliefs, notebook_in, remedies
+from grader.marking.step import STATE, CourseStep
+from grader.project import Infrastructure, beliefs, remedies
 from grader.project.dates import shown
+from grader.project.task import Task
 from grader.reporting.words import TEXTS, words
 
 CSS = Path(__file__).with_name("feedback.css")
@@ -49,11 +49,14 @@ class Overview(CourseStep):
         with Gradebook(said["db_url"]) as gradebook:
             standing = standings(gradebook, lesson, student)[student]
             due = gradebook.find_assignment(lesson).duedate and gradebook.find_submission(lesson, student).duedate
-        marks = {name: standing.cells[name] for name in self._order(lesson, standing)}
         for cell in nb.cells:
             if cell.metadata.get("nbgrader", {}).get("comment") == TEXTS["feedback"]["untouched"]["en"]:  # nbgrader's
                 cell.metadata.nbgrader.comment = word["untouched"]
-        rows = [self._row(nb, resources, name, mark, items, word) for name, mark in marks.items()]
+        known = self.tasks(resources) if self.ours(resources) else {}
+        graded = [cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade")]
+        marks = [standing.cells.get(cell.metadata.nbgrader.grade_id, CellMark(None)) for cell in graded]
+        asked = {**known, **items}
+        rows = [_row(*one, state, asked, word, language) for one in zip(graded, marks, strict=True)]
         held, counts = state.get("held"), Counter(row["how"] for row in rows)
         resources["course_page"] = {
             "lang": {"en": "en", "zh": "zh-Hans"}[language],
@@ -74,32 +77,6 @@ class Overview(CourseStep):
         }
         return nb, resources
 
-    def _row(
-        self, nb: NotebookNode, resources: dict, name: str, mark: CellMark, items: dict[str, Item], word: dict[str, str]
-    ) -> Data:
-        """What the page says of one graded cell. how: its state; aside: the remark beside the mark, or ""."""
-        state, language = nb.metadata.get(STATE, {}), self.language(nb)
-        cell = next((one for one in nb.cells if grade_id(one) == name and one.metadata.nbgrader.get("grade")), None)
-        later = cell is None  # the question was added after this copy was marked
-        by_hand, waits = mark.manual is not None, mark.points is None
-        how = _state(mark, state.get("verdicts", {}).get(name, {}).get("state"), later)
-        aside = word["by_hand"] if by_hand else word["not_there"] if later and not waits else ""
-        points = "–" if waits else _points(mark.points, mark.top, word)
-        sign = f"{SIGNS[how]} {pick(WORDS[how], language)}"
-        task = self.tasks(resources).get(name) if self.ours(resources) else None
-        return {
-            "id": name,
-            "here": cell is not None,
-            "asked": name in items,
-            "name": _name(items.get(name), name, task and task.name, cell, word, language),
-            "how": how,
-            "state": how.replace(" ", "-"),
-            "points": points,
-            "waits": waits,
-            "words": f"… {word['waits']}" if waits else sign + (aside and word["brackets"].format(aside)),
-            "aside": word["stands"].format(points=points) if by_hand else aside and aside.capitalize() + word["end"],
-        }
-
     def _next_step(self, state: dict, due: datetime | None, word: dict[str, str], language: str) -> str:
         """A sentence for a student whose marks are held back: what to do, and until when."""
         sentence = pick(state["said"], language)
@@ -116,13 +93,6 @@ class Overview(CourseStep):
             return keyed_items(self.project, self.lesson(resources), self.paper(nb, resources))
         except Infrastructure:  # a key was removed after marking: show the marks with the names of the cells
             return {}
-
-    def _order(self, lesson: str, standing: Standing) -> list[str]:
-        """The graded cells in the order of the checkpoint."""
-        path = notebook_in(Path(self.course_root), "release", lesson)
-        cells = nbformat.read(path, as_version=4).cells if path.exists() else []
-        known = [name for name in map(grade_id, cells) if name in standing.cells]
-        return [*dict.fromkeys(known), *sorted({*standing.cells} - {*known})]
 
     def _ideas(
         self, state: dict, items: dict[str, Item], lesson: str, word: dict[str, str], language: str
@@ -146,36 +116,53 @@ class Overview(CourseStep):
         return ideas
 
 
+def _row(
+    cell: NotebookNode, mark: CellMark, state: dict, asked: dict[str, Item | Task], word: dict, language: str
+) -> Data:
+    """What the page says of one graded cell. how: its state; aside: the remark where a mark was given by hand, or ""."""
+    name = cell.metadata.nbgrader.grade_id
+    by_hand, waits = mark.manual is not None, mark.points is None
+    how = _state(mark, state.get("verdicts", {}).get(name, {}).get("state"))
+    points = "–" if waits else _points(mark.points, mark.top, word)
+    sign = f"{SIGNS[how]} {pick(WORDS[how], language)}"
+    return {
+        "id": name,
+        "asked": isinstance(asked.get(name), Item),
+        "name": _name(asked.get(name), cell, word, language),
+        "how": how,
+        "state": how.replace(" ", "-"),
+        "points": points,
+        "waits": waits,
+        "words": f"… {word['waits']}" if waits else sign + (word["by_hand"] if by_hand else ""),
+        "aside": word["stands"].format(points=points) if by_hand else "",
+    }
+
+
 def _beliefs(state: dict, items: dict[str, Item]) -> list[str]:
     answers = state.get("answers", {})
     found = (misconceptions_of(item, stored(answers[name])) for name, item in items.items() if name in answers)
     return list(dict.fromkeys(belief for held in found for belief in held))
 
 
-def _state(mark: CellMark, stored: str | None, later: bool) -> str:
+def _state(mark: CellMark, stored: str | None) -> str:
     """The state of a mark: as stored while marking, or by the points where a person or nobody marked."""
     if mark.points is None:
         return "inconclusive"
-    if later and mark.manual is None:
-        return "not attempted"
     if stored and mark.manual is None:
         return stored
     share = mark.points / mark.top if mark.top else 1.0
     return "correct" if share >= 1 else "partly" if share > 0 else "incorrect"
 
 
-def _name(
-    item: Item | None, name: str, asks: str | None, cell: NotebookNode | None, word: dict[str, str], language: str
-) -> str:
+def _name(asked: Item | Task | None, cell: NotebookNode, word: dict[str, str], language: str) -> str:
     """The name of a cell as HTML: the question, the name of the function, the heading of a text; else its id."""
-    if item is not None:
-        text = " ".join(plain(pick(item.stem, language)).split())
+    if isinstance(asked, Item):
+        text = " ".join(plain(pick(asked.stem, language)).split())
         return html.escape(text if len(text) <= LONGEST else text[:LONGEST].rsplit(" ", 1)[0] + " …")
-    if asks:
-        return f"<code>{html.escape(asks)}</code>"
-    if cell is not None and cell.cell_type == "markdown":
-        return f"{word['text']} <code>{html.escape(name)}</code>"
-    return html.escape(name)
+    if asked is not None:
+        return f"<code>{html.escape(asked.name)}</code>"
+    name = html.escape(cell.metadata.nbgrader.grade_id)
+    return f"{word['text']} <code>{name}</code>" if cell.cell_type == "markdown" else name
 
 
 def _points(points: float, top: float, word: dict[str, str]) -> str:
