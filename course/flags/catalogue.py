@@ -7,7 +7,6 @@ the groups: the modules under torch/backends/, https://docs.pytorch.org/docs/sta
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -91,12 +90,6 @@ def find(name: str) -> Switch:
     known = SWITCHES.get(plain_name(name))
     if known is not None:
         return known
-    several = [one for one in re.findall(r"[\w.]+", name) if plain_name(one) in SWITCHES]
-    if len(several) > 1:
-        raise wrong(
-            f'"{name}" names {len(several)} switches: give one at a time, {" or ".join(several)}.',
-            f'"{name}" 里有 {len(several)} 个开关：请一次写一个，{" 或 ".join(several)}。',
-        )
     meant = closest(name)
     if meant:
         raise wrong(

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from course.core.i18n import Text, both, pick, t
-from course.core.suggest import did_you_mean
-from course.core.tables import as_html, as_text
+from course.core.tables import as_html
+from course.core.text import text_of
 from course.flags.catalogue import SWITCHES
 from course.flags.switch import Absent, Unreadable, wrong
 
@@ -54,24 +54,19 @@ class FlagsCall:
             f"`{self.call}` 还会设置没写出来的开关：{listed.replace(', ', '、')}。",
         )
 
-    def _cells(self) -> list[list[str]]:
-        head = [t("switch", "开关"), t("you wrote", "你写的"), t("now", "现在"), t("inside the block", "块内"), ""]
-        flag = t("not named, yet it changes", "没写，却会变")
-        written = [repr(row["written"]["value"]) if row["written"] else "" for row in self.rows]
-        body = [
-            [row["name"], wrote, repr(row["now"]), repr(row["inside"]), flag * row["surprise"]]
-            for row, wrote in zip(self.rows, written, strict=True)
-        ]
-        return [head, *body]
-
     def __str__(self) -> str:
-        return "\n".join([*as_text(self._cells(), figures=False), pick(self.text)])
+        return text_of(self._repr_html_())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
+        cells = [[t("switch", "开关"), t("you wrote", "你写的"), t("now", "现在"), t("inside the block", "块内"), ""]]
+        for row in self.rows:
+            wrote = repr(row["written"]["value"]) if row["written"] else ""
+            flag = t("not named, yet it changes", "没写，却会变") * row["surprise"]
+            cells.append([row["name"], wrote, repr(row["now"]), repr(row["inside"]), flag])
         said = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(pick(self.text)))
-        return f"{as_html(self._cells(), figures=False)}<p>{said}</p>"
+        return f"{as_html(cells, figures=False)}<p>{said}</p>"
 
 
 def explain_flags_call(module: str, **named: Any) -> FlagsCall:
@@ -89,10 +84,9 @@ def explain_flags_call(module: str, **named: Any) -> FlagsCall:
     parameters = inspect.signature(flags).parameters
     for name in named:
         if name not in parameters:
-            hint = did_you_mean(name, parameters)
             raise wrong(
-                f"{path}.flags() takes no {name!r}; it takes {', '.join(parameters)}.{hint}",
-                f"{path}.flags() 没有参数 {name!r}；它的参数是 {'、'.join(parameters)}。{hint}",
+                f"{path}.flags() takes no {name!r}; it takes {', '.join(parameters)}.",
+                f"{path}.flags() 没有参数 {name!r}；它的参数是 {'、'.join(parameters)}。",
             )
     rows = tuple(_row(module, name, parameter.default, named) for name, parameter in parameters.items())
     return FlagsCall(f"{path}.flags({', '.join(f'{name}={value!r}' for name, value in named.items())})", rows)

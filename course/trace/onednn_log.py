@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import html
 import os
 import re
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from course.core import arguments
 from course.core.i18n import t
 from course.core.tables import as_html
+from course.flags import using
 
 if TYPE_CHECKING:
     from course.timing import Comparison
@@ -148,20 +148,6 @@ def recorded_log(call: str) -> Log:
     return Log("\n".join(row["line"] for row in record.rows if row["call"] == call))
 
 
-@contextlib.contextmanager
-def _on(threads: int) -> Iterator[None]:
-    """So many CPU threads for one block, then as many as before."""
-    import torch
-
-    arguments.whole("threads", threads, 1)
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def log_of(function: Callable[[], Any], creation: bool = False, threads: int = 1) -> Log:
     """Run `function` once, on one thread unless told otherwise, and return what oneDNN reported.
 
@@ -181,7 +167,7 @@ def log_of(function: Callable[[], Any], creation: bool = False, threads: int = 1
         kept = os.dup(1)
         os.dup2(file.fileno(), 1)
         try:
-            with _on(threads), mkldnn.verbose(level):
+            with using({"torch.num_threads": threads}), mkldnn.verbose(level):
                 function()
             sys.stdout.flush()
         finally:
@@ -206,7 +192,6 @@ def on_off(function: Callable[[], Any], max_time: float = 1.0, threads: int = 1)
     """
     import torch
 
-    from course import flags
     from course.timing import compare
 
     mkldnn = torch.backends.mkldnn
@@ -218,5 +203,5 @@ def on_off(function: Callable[[], Any], max_time: float = 1.0, threads: int = 1)
 
         return call
 
-    with _on(threads), flags.using({"mkldnn.enabled": True}), torch.inference_mode():
+    with using({"torch.num_threads": threads, "mkldnn.enabled": True}), torch.inference_mode():
         return compare({"off": turned(False), "on": turned(True)}, baseline="off", max_time=max_time)

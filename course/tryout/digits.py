@@ -18,7 +18,7 @@ from course.tryout.step import Step, under
 
 LONG_S = 5.0
 """Calls that take longer are not repeated."""
-DOUBLE, NUDGED = Setting("float64", "float64", [], way="float64"), Setting("nudged", "nudged", [], way="nudged")
+DOUBLE = Setting("float64", "float64", [], way="float64")
 
 NOISY = 1e-3
 """A step whose calls differ by more, as a share of the largest value, cannot be compared."""
@@ -59,8 +59,6 @@ class Digits:
             exact = self._once([DOUBLE])[0]
             self.exact = exact if math.isfinite(differs(self.as_is, exact)) else None
         self.sizes = sizes_of(self.exact or self.as_is)
-        with contextlib.suppress(Exception):  # no error below what the neighbours of all numbers bring is one
-            self.noise = max(self.noise, differs(self.as_is, self._once([NUDGED])[0], self.sizes))
 
     def _once(self, settings: Sequence[Setting] = (), seed: int = 0) -> tuple[Values, float, bool]:
         """What one call gives, without dropout; about what a call takes, in seconds; and whether it gives integers alone.

@@ -83,7 +83,6 @@ AROUND: dict[str, Callable[[str], Any]] = {
 MOVES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "channels_last": lambda x: x.contiguous(memory_format=torch.channels_last) if x.dim() == 4 and x.is_floating_point() else x,
     "float64": lambda x: x.double() if x.is_floating_point() else x,
-    "nudged": lambda x: torch.nextafter(x, torch.full_like(x, torch.inf)) if x.dtype in (torch.float32, torch.float64) else x,
 }  # fmt: skip
 """Way of a setting -> what becomes of each tensor of the step."""
 

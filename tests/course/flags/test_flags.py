@@ -81,14 +81,6 @@ def test_a_mistyped_name_is_answered_with_the_right_one(typed, meant):
             call(typed)
 
 
-@pytest.mark.parametrize(
-    "typed", ["cudnn.benchmark, cudnn.deterministic", "torch.backends.cudnn.benchmark cudnn.deterministic"]
-)
-def test_two_switches_in_one_name_are_both_named(typed):
-    with pytest.raises(flags.FlagError, match="one at a time, .*cudnn.benchmark or cudnn.deterministic"):
-        flags.find(typed)
-
-
 def test_describe_takes_the_name_as_a_program_writes_it():
     assert flags.describe("torch.backends.cudnn.version()") == flags.describe("cudnn.version")
     assert "Here: `False`" in flags.describe("cudnn.benchmark")["en"]
@@ -131,13 +123,6 @@ def test_each_switch_is_set_inside_and_back_outside(name, value):
         assert flags.SWITCHES[name].read() == value
         if name not in precision.LINKED:
             assert [change.name for change in flags.changes(before, flags.snapshot())] in ([name], [])
-    assert flags.snapshot() == before
-
-
-def test_everything_at_once_comes_back():
-    before = flags.snapshot()
-    with flags.using(EVERY):
-        assert flags.changes(before, flags.snapshot())
     assert flags.snapshot() == before
 
 
@@ -218,13 +203,6 @@ def test_a_pair_whose_order_matters_comes_back():
             torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = (True, True)
         assert flags.read()[pair] is False and flags.read()[f"{pair}_split_k"] is False
     assert flags.read()[pair] is True and flags.read()[f"{pair}_split_k"] is True
-
-
-def test_mkldnn_precision_leaves_the_rest_of_the_tree_alone():
-    with flags.using({"mkldnn.fp32_precision": "bf16"}):
-        now = flags.read()
-        assert now["mkldnn.conv.fp32_precision"] == "bf16"
-        assert now["fp32_precision"] == "none" and now["cudnn.conv.fp32_precision"] == "tf32"
 
 
 @pytest.mark.slow

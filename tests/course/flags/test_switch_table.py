@@ -104,23 +104,3 @@ def test_every_row_is_shown_by_an_experiment_or_a_card_or_says_why_nobody_needs_
     assert missing == [] == both_ways
     known = set(base.load_all())
     assert [row.experiment for row in ROWS if row.experiment[:2] in LESSONS and row.experiment not in known] == []
-
-
-def test_a_file_of_torch_that_is_quoted_is_installed():
-    """Sources of 2.13 or of a row's own version; those in C++ are not installed, but headers are."""
-    installed, missing = Path(torch.__file__).parent, set()
-    for source in {
-        one for row in ROWS for one in row.source.split("; ") if version(row.since) <= version(torch.__version__)
-    }:
-        path = source.partition(" of ")[0].partition(", ")[0]
-        if path.startswith("torch/"):
-            missing |= {path} if not (installed.parent / path).exists() else set()
-        elif path.endswith(".h"):
-            header = installed / "include" / path.removeprefix("aten/src/")
-            missing |= {path} if not header.exists() else set()
-    assert missing == set()
-
-
-def test_no_name_stands_twice():
-    names = [name for row in ROWS for name in (row.name, *row.also)]
-    assert sorted(set(names)) == sorted(names)

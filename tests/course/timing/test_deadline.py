@@ -15,7 +15,7 @@ from course.lessons.l10_tuning_master import game
 from course.lessons.l10_tuning_master.panel import FEW
 from course.roofline import peaks, place
 from course.timing import compare, deadline, measure
-from course.timing.deadline import out_of_time, rounds_end_within
+from course.timing.deadline import rounds_end_within
 from tests.course.experiment.test_ending import of
 from tests.support.timing_clocks import Cost, NoisyClock
 
@@ -24,13 +24,6 @@ LONG_S = 60
 
 def work():
     return sum(range(100))
-
-
-def test_the_inner_of_two_limits_does_not_outlast_the_outer_one():
-    assert not out_of_time()
-    with rounds_end_within(0), rounds_end_within(LONG_S):
-        assert out_of_time()
-    assert not out_of_time()
 
 
 def test_a_comparison_and_a_measurement_take_no_further_round():

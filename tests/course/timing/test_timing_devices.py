@@ -75,15 +75,6 @@ def test_marks_go_to_the_stream_of_the_device_named(monkeypatch):
     assert filled == [1, 200_000, 200_000], "each queue is filled before, on its own device"
 
 
-def test_a_device_that_cannot_sleep_is_filled_with_zeros(monkeypatch):
-    """About a millisecond each."""
-    filled = []
-    room = types.SimpleNamespace(zero_=lambda: filled.append(0))
-    monkeypatch.setattr("torch.empty", lambda *size, **more: room)
-    devices.filler("mps")(0.0031)
-    assert len(filled) == 4
-
-
 @pytest.mark.parametrize("kind", ["cuda", "mps"])
 def test_torch_has_what_the_clocks_of_accelerators_call(kind):
     import inspect
@@ -116,16 +107,6 @@ def test_between_its_two_readings_the_timer_calls_the_function_and_nothing_else(
     first = called.index("perf_counter_ns")
     assert called[first : first + 7] == ["perf_counter_ns", *["idle"] * 5, "perf_counter_ns"]
     assert called.count("perf_counter_ns") == 2 and called.count("idle") == 5
-
-
-def test_several_devices_are_all_waited_for(monkeypatch):
-    waited = []
-    fake = types.SimpleNamespace(synchronize=lambda device=None: waited.append(device))
-    monkeypatch.setattr(devices, "available", lambda kind: True)
-    monkeypatch.setattr("torch.cuda", fake)
-    clock = clock_for(["cuda:0", "cuda:1"])
-    clock.block(lambda: None, 1)
-    assert clock.kind == "wall" and waited == ["cuda:0", "cuda:1"] * 2
 
 
 @pytest.mark.parametrize("share, words", [(0.8, "Other programs take 80 %"), (0.0, "")])
@@ -248,18 +229,6 @@ def test_compare_times_the_device_and_names_what_is_launch_bound(monkeypatch):
 
 
 # ---- the clock follows the tensors ----------------------------------------------------------------------------
-
-
-def test_the_devices_of_all_tensors_that_operations_touch_are_noted():
-    found: set[str] = set()
-    x = torch.ones(3, requires_grad=True)
-    with where.noted(found):
-        (x * 2).sum().backward()
-    assert found == {"cpu"}
-    with where.noted(found):
-        torch.cat([torch.ones(2, device="meta")] * 2)
-    assert found == {"cpu", "meta"} and where.devices_in({"a": [torch.ones(1, device="meta")]}) == {"meta"}
-    assert where.work_of(found) == ["cpu"] and where.work_of({"mps:0", "cpu"}) == ["mps"]
 
 
 def test_work_on_the_cpu_of_a_machine_with_an_accelerator_is_timed_by_the_wall(monkeypatch):

@@ -55,19 +55,6 @@ def test_after_every_block_the_same_is_done_whoever_left_a_switch(monkeypatch):
     assert set(steps[::2]) == {"restore"} and set(steps[1::2]) == {"leaves", "other"}
 
 
-def test_a_switch_that_is_put_back_or_stays_gets_no_remark():
-    def tidy():
-        torch.use_deterministic_algorithms(True)
-        torch.use_deterministic_algorithms(False)
-
-    torch.use_deterministic_algorithms(True)
-    found = compare({"a": lambda: sum(range(99)), "b": lambda: sum(range(98))}, max_time=0.05, same=False, device="cpu")
-    assert torch.are_deterministic_algorithms_enabled() and not any("deterministic" in note for note in found.notes)
-    torch.use_deterministic_algorithms(False)
-    found = compare({"tidy": tidy, "b": lambda: sum(range(98))}, max_time=0.05, same=False, device="cpu")
-    assert not any("deterministic" in note for note in found.notes)
-
-
 @functools.lru_cache
 def work(size):
     return sum(range(size))

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from course import flags
-from course.core.i18n import speaking
 from course.trace.onednn_log import Log, log_of, on_off, parse_line, time_in
 
 ONEDNN = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this build of PyTorch has no oneDNN")
@@ -49,11 +48,6 @@ def test_creation_is_told_from_execution():
     assert time_in(log) == time_in(log, "convolution") == 1.84 and time_in(log, "reorder") == 0
     assert Log("a print without an end" + LINE + "\n").raw == (LINE,), "a line is found wherever it begins"
     assert len(log.raw) == 3 and "cache_miss" in log._repr_html_()
-
-
-def test_an_empty_log_says_so():
-    with speaking("zh"):
-        assert "一行也没有" in str(Log("")) and "一行也没有" in Log("")._repr_html_()
 
 
 @ONEDNN
