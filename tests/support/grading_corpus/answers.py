@@ -48,11 +48,8 @@ MANY = {"schema": 1, "checkpoint": "90_fixture", "answers": {f"x{n}": {"options"
 
 CASES = (
     Hostile("answers-in-the-notebook", points=13, change=in_notebook(sheet(*RIGHT))),
-    Hostile("answers-as-text", points=13, change=in_notebook(dumped(sheet(*RIGHT)).decode())),
     Hostile("answers-torn", says="damaged", files={ANSWERS: dumped(sheet(*RIGHT))[:120]}),
-    Hostile("answers-empty", says="damaged", files={ANSWERS: b""}),
     Hostile("answers-of-wrong-kinds", says="damaged", files={ANSWERS: dumped(ODD)}),
-    Hostile("answers-not-json", says="damaged", files={ANSWERS: b"\xff\xfe\x00"}),
     Hostile("answers-too-deep", says="damaged", files={ANSWERS: b"[" * 100_000}),
     Hostile(
         "answers-contradict",
@@ -85,29 +82,15 @@ CASES = (
             )
         },
     ),
-    Hostile(
-        "answers-infinite",
-        files={
-            ANSWERS: b'{"schema": 1, "checkpoint": "90_fixture", "answers": {"90-c-number": '
-            b'{"number": Infinity, "time": "9999-99-99"}}}'
-        },
-        says="damaged",
-    ),
     Hostile("answers-by-the-thousand", files={ANSWERS: dumped(MANY)}),
     Hostile("answers-torn-by-the-thousand", says="more than 1000", files={ANSWERS: dumped(torn(100_000))}),
     Hostile(
         "answers-with-endless-options",
         files={ANSWERS: dumped(sheet(answer("90-c-order", *(str(number) * 100_000 for number in range(40)))))},
     ),
-    Hostile("answers-with-endless-names", says="damaged", files={ANSWERS: dumped(sheet(answers={"x" * 10**6: 7}))}),
-    Hostile(
-        "answers-of-a-million-parts", says="damaged", files={ANSWERS: b'{"answers": [' + b"{}," * 600_000 + b"0]}"}
-    ),
     Hostile("answers-in-a-thousand-sheets", says="damaged", change=in_notebook(*[7] * 3_000)),
     Hostile("answers-with-a-byte-order-mark", points=13, files={ANSWERS: b"\xef\xbb\xbf" + dumped(sheet(*RIGHT))}),
     Hostile("answers-with-a-deep-time", points=6 + 2, says="no valid time", files={ANSWERS: nested("time")}),
-    Hostile("answers-with-a-deep-checkpoint", says="another checkpoint", files={ANSWERS: nested("checkpoint")}),
-    Hostile("answers-nested-980", says="damaged", files={ANSWERS: nested("time", 980)}),
     Hostile(
         "answers-given-twice",
         points=6 + 2,
@@ -129,13 +112,6 @@ CASES = (
     ),
     Hostile(
         "answers-true-for-a-number", says="damaged", files={ANSWERS: dumped(sheet(answer("90-c-number", number=True)))}
-    ),
-    Hostile(
-        "answers-later-in-the-notebook",
-        points=6 + 2,
-        says="disagree",
-        change=in_notebook(sheet(RIGHT[0])),
-        files={ANSWERS: dumped(sheet(answer("90-c-single", "a", time="0001-01-01T00:00:00Z")))},
     ),
     Hostile(
         "answers-from-the-future",

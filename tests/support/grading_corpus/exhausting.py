@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from nbformat.v4 import new_code_cell
 
-from tests.support.grading_corpus.base import SOLVED, Hostile
-
-IGNORE = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+from tests.support.grading_corpus.base import Hostile
 
 CASES = (
     Hostile("endless", harm="while True: pass", verdict="timeout", says="out of time"),
-    Hostile("sleeps", harm="import time\ntime.sleep(1e6)", verdict="timeout", says="out of time"),
     Hostile("sleeps-in-a-program", harm="!sleep 1000", verdict="timeout", says="out of time"),
-    Hostile("endless-and-deaf", harm=IGNORE + "while True: pass", verdict="timeout", says="did not stop"),
     Hostile(
         "swallows-the-interrupt",
         harm="import time\nwhile True:\n    try: time.sleep(100)\n    except BaseException: pass",
         verdict="timeout",
         says="did not stop",
-    ),
-    Hostile(
-        "endless-in-c", harm="import re\nre.match(r'(a+)+$', 'a' * 40 + 'b')", verdict="timeout", says="out of time"
     ),
     Hostile(
         "endless-when-called",
@@ -45,9 +38,6 @@ CASES = (
     ),
     Hostile("memory-hog", harm="hog = bytearray(1 << 40)", verdict="memory"),
     Hostile(
-        "memory-hog-slowly", harm="hog = []\nwhile True: hog.append(bytearray(16 << 20))", verdict="memory|timeout"
-    ),
-    Hostile(
         "memory-hog-in-torch",
         harm="import torch\nhog = [torch.ones(1 << 22) for _ in range(4096)]",
         verdict="memory|timeout",
@@ -68,12 +58,6 @@ CASES = (
     Hostile("prints-a-lot-at-once", harm="print('x' * 50_000_000)", verdict="output", shows="cut"),
     Hostile("prints-a-million-lines", harm="for n in range(100_000): print(n)", verdict="output|timeout"),
     Hostile(
-        "displays-without-end",
-        harm="from IPython.display import display\nfor n in range(8_000): display(n)",
-        verdict="ANY",
-        shows="cut",
-    ),
-    Hostile(
         "updates-without-end",
         harm="from IPython.display import display\nh = display(0, display_id=True)\n"
         "for n in range(8_000): h.update('x' * 100)",
@@ -90,9 +74,6 @@ CASES = (
         harm="import os\ntry:\n    while True: os.write(1, b'x' * (1 << 20))\nexcept OSError as error: print(error)",
         verdict="output",
     ),
-    # As much as is still read within its time on a busy machine: IPython reads a program's output through a terminal, 2 kB
-    # at a time, and sleeps in between.
-    Hostile("floods-from-a-program", harm="!head -c 1000000 /dev/zero | tr '\\0' 'x'", verdict="output", shows="cut"),
     Hostile(
         "floods-from-a-program-below-ipython",
         harm="import subprocess\nsubprocess.run(\"head -c 150000000 /dev/zero | tr '\\\\0' 'x'\", shell=True)",
@@ -104,7 +85,6 @@ CASES = (
         verdict="raised",
         shows="OSError",
     ),
-    Hostile("fills-with-files", harm="for n in range(10**6): open(f'/tmp/{n}', 'w').close()", verdict="raised"),
     Hostile(
         "fills-shared-memory",
         harm="n = 0\nwhile True:\n    n += 1\n    open(f'/dev/shm/{n}', 'wb').write(b'x' * (8 << 20))",
@@ -112,12 +92,6 @@ CASES = (
     ),
     Hostile("opens-too-many", harm="files = []\nwhile True: files.append(open('/dev/null'))", verdict="raised"),
     Hostile("recursion", harm="def deeper(): deeper()\ndeeper()", verdict="raised|timeout"),
-    Hostile(
-        "recursion-without-limit",
-        harm="import sys\nsys.setrecursionlimit(10**9)\ndef deeper(x): return deeper((x,))\n"
-        "class C:\n    def __repr__(self): return repr(self)\nrepr(C())",
-        verdict="ANY",
-    ),
     Hostile(
         "zombies",
         harm="import os\ntry:\n    for _ in range(300):\n        if os.fork() == 0: os._exit(0)\nexcept OSError: pass",
@@ -143,16 +117,7 @@ CASES = (
     ),
     Hostile("stops-itself", harm="import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\nos.kill(0, signal.SIGTSTP)"),
     Hostile("segfault", harm="import ctypes\nctypes.string_at(0)", verdict="killed", says="kernel ended"),
-    Hostile("abort", harm="import os\nos.abort()", verdict="killed"),
     Hostile("exits", harm="import os\nos._exit(0)", verdict="killed"),
-    Hostile(
-        "exits-everywhere",
-        harm="import os\nos._exit(0)",
-        verdict="killed",
-        change=lambda nb: [
-            nb.cells.insert(0, new_code_cell("import os\nos._exit(1)", id=f"exit-{number}")) for number in range(2)
-        ],
-    ),
     Hostile(
         "exits-too-often",
         harm="import os\nos._exit(0)",
@@ -180,12 +145,5 @@ CASES = (
         "    for sign in (signal.SIGKILL, signal.SIGSTOP, signal.SIGUSR1):\n        try: os.kill(number, sign)\n"
         "        except OSError: pass",
         verdict="ok|killed",
-    ),
-    Hostile(
-        "late-in-every-cell",
-        task=SOLVED + "import time\ntime.sleep(50)",
-        harm="import time\ntime.sleep(50)",
-        verdict="timeout",
-        says="out of time",
     ),
 )
