@@ -41,7 +41,7 @@ from grader.sandbox.limits import Limits
 from grader.sandbox.warm import shared
 
 PROGRAM = (
-    *("grader/marking", "grader/handin", "grader/project", "grader/course"),
+    *("grader/marking", "grader/lessons", "grader/handin", "grader/project", "grader/course"),
     *("course/questions", "course/learning"),
 )
 LENGTH = 16  # hex digits

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from grader.marking import reports
-from grader.marking.reports import Mark
+from grader.lessons import reports
+from grader.lessons.reports import Mark
 from grader.marking.said import beside
 from grader.project.task import Case, Task, parts_beside
 

@@ -6,8 +6,8 @@ import random
 from typing import Any
 
 from course.core.i18n import both
-from grader.marking import reports
-from grader.marking.reports import Mark
+from grader.lessons import reports
+from grader.lessons.reports import Mark
 from grader.marking.said import beside
 from grader.project.task import Case, Task, parts_beside
 
