@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 
 import jupytext
 import nbformat
 import pytest
 
-from course.core.catalog import LESSONS
 from grader.authoring.leaks import leaks
 from grader.authoring.lint import lint
 from grader.project import Project, ProjectError
@@ -18,7 +16,6 @@ from grader.project.publish import build_all, out_of_step, text_of
 from grader.project.publish import write as publish
 from grader.project.source import parse
 from grader.project.texts import bootstrap
-from tests.conftest import ROOT
 from tests.support.grading_fixtures import BET, CHECKPOINT, LESSON, LESSON_SOURCE, make_project, write
 from tests.support.sources import BOOTSTRAP, code, question, text
 
@@ -238,13 +235,3 @@ def test_the_project_itself_is_in_step_and_sound():
     project = Project()
     made, problems = build_all(project)
     assert problems + lint(project) + leaks(project) + out_of_step(project, made) == []
-
-
-@pytest.mark.parametrize("lesson", [one.id for one in LESSONS])
-def test_an_exit_check_asks_no_card_that_was_answered_openly_in_its_lesson(lesson):
-    source = (ROOT / "grader" / "lessons" / f"l{lesson}" / "lesson.md").read_text("utf-8")
-    calls = re.findall(r"^(explain|predict|review)\(([^)]*)\)", source, re.MULTILINE)
-    ids = [re.findall(r'"(\d\d-[\w-]+)"', asked) for _, asked in calls]
-    last = max((place for place, (verb, _) in enumerate(calls) if verb == "review"), default=None)
-    if last is not None and len(ids[last]) > 1:  # a check of several cards; one alone, or those due, is none
-        assert not {one for asked in ids[:last] for one in asked} & {*ids[last]}

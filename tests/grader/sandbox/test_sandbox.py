@@ -11,8 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -232,37 +230,6 @@ def test_every_submission_has_namespaces_and_a_process_group_of_its_own(warm):
         assert len(set(links)) == 3, kind
 
 
-@pytest.mark.slow
-def test_the_terminals_of_one_submission_are_out_of_the_others_sight(warm):
-    with warm.kernel(SMALL) as first, warm.kernel(SMALL) as second:
-        assert said(first, "import os\nmaster, end = os.openpty()\nprint([os.ttyname(end)])") == ["/dev/pts/0"]
-        assert said(second, "import os\nprint(os.listdir('/dev/pts'))") == ["ptmx"]
-        more = "made = []\ntry:\n    while len(made) < 30: made.append(os.openpty())\nexcept OSError: pass\nprint([len(made)])"
-        assert said(second, more)[0] <= 16  # of the some thousand that the machine has
-        assert said(second, "import subprocess\nmade.clear()\nprint([len(get_ipython().getoutput('echo hello'))])") == [
-            1
-        ]
-
-
-@pytest.mark.slow
-@pytest.mark.long
-def test_many_busy_processes_leave_the_others_their_share_of_the_processors(warm):
-    busy = (
-        "import os, time\nfor _ in range(40):\n    if os.fork() == 0:\n        os.setsid()\n        while True: pass\n"
-        "time.sleep(60)"
-    )
-    work = "import time\nbegan = time.process_time()\nwhile time.process_time() - began < 0.5: pass"
-    limits = replace(SMALL, processes=60, cell_s=60)
-    with Warm() as other, other.kernel(limits) as hog, warm.kernel(limits) as kernel:
-        if kernel._group is None or not any("/cpu/" in str(folder) for folder in kernel._group.folders):
-            missing("control groups for the processors", "this machine lets us make none")
-        runs = threading.Thread(target=hog.run, args=(busy, 7))
-        runs.start()
-        time.sleep(1)
-        assert not kernel.run(work, 5).late  # one of 41 would take twenty seconds of one processor
-        runs.join()
-
-
 @pytest.fixture
 def ungrouped(monkeypatch):
     """As an ordinary user meets it on most machines: no control groups."""
@@ -359,13 +326,6 @@ def test_each_submission_gets_a_group_below_the_nearest_parent_that_delegates(tm
     assert (made / "cgroup.procs").read_text() == "4711"
 
 
-@pytest.mark.slow
-def test_a_kernel_that_ends_itself_by_a_limit_it_lowered_was_not_ended_from_outside(warm):
-    with warm.kernel(SMALL) as kernel:
-        ran = kernel.run("import resource\nresource.setrlimit(resource.RLIMIT_CPU, (1, 1))\nwhile True: pass")
-        assert ran.ended == "died"
-
-
 def test_a_folder_that_submissions_could_read_is_refused(tmp_path, monkeypatch):
     launch.out_of_sight(tmp_path)
     for folder in (Path("/usr/src/app"), Path(sys.prefix) / "course"):
@@ -444,18 +404,6 @@ def test_limits_hold_and_are_said(warm):
 
 
 @pytest.mark.slow
-def test_a_kernel_that_says_done_ahead_and_does_not_listen_is_stopped_on_its_own_time(warm):
-    ahead = (
-        "import inside.shell as s, signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-        "s.OUTLET.connection.sendall(2 * s.wire.packed({'done': {'error': None, 'count': 1}}))\ntime.sleep(60)"
-    )
-    with warm.kernel(replace(SMALL, cell_s=0.2)) as kernel:
-        assert not kernel.run(ahead).ended
-        ran = kernel.run("#" * 2_000_000)  # more than the socket holds
-        assert ran.late and ran.ended == kernel.run("1").ended == "stuck"
-
-
-@pytest.mark.slow
 def test_an_interrupt_that_comes_too_late_stops_neither_the_kernel_nor_the_next_cell(warm):
     with warm.kernel(SMALL) as kernel:
         assert kernel.run("import time\nx = 1").error is None
@@ -512,13 +460,6 @@ def test_a_warm_process_that_cannot_start_says_why(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     assert "apt install bubblewrap" in launch.obstacle()
     launch.obstacle.cache_clear()
-
-
-def test_a_step_of_the_isolation_that_fails_is_an_obstacle(monkeypatch):
-    if reason := launch.obstacle():
-        missing("the sandbox", reason)
-    monkeypatch.setattr(launch, "TRY", launch.TRY.replace("isolate.lock_down", "isolate.no_such_step"))
-    assert "no_such_step" in launch.obstacle.__wrapped__()
 
 
 ROOTLESS = f"""
