@@ -41,7 +41,8 @@ def told(path: Path) -> list[str]:
         return [t("This notebook is no checkpoint of the course.", "这个 notebook 不是本课程的测验。")]
     sidecar = path.with_name(f"{lesson}.answers.json")
     beside = sidecar.read_text("utf-8", "replace") if sidecar.is_file() else None
-    lines = [t(f"Checkpoint {lesson}, saved {_saved(path)}.", f"测验 {lesson}，保存于 {_saved(path)}。")]
+    saved = f"{datetime.fromtimestamp(path.stat().st_mtime):%Y-%m-%d %H:%M:%S}"
+    lines = [t(f"Checkpoint {lesson}, saved {saved}.", f"测验 {lesson}，保存于 {saved}。")]
     lines += [pick(wrong)] if wrong is not None else []
     return [*lines, *_answers(notebook, beside, lesson, said), *_tasks(notebook, said)]
 
@@ -51,10 +52,6 @@ def missing_in(path: Path, answers: Mapping[str, Any]) -> int:
     notebook, _ = read_notebook(path.read_bytes())
     there = harvest(notebook)[0] if notebook is not None else {}
     return sum(there.get(item, {}).get("time", "") < one["time"] for item, one in answers.items())
-
-
-def _saved(path: Path) -> str:
-    return f"{datetime.fromtimestamp(path.stat().st_mtime):%Y-%m-%d %H:%M:%S}"
 
 
 def _answers(notebook: Any, beside: str | None, lesson: str, said: Mapping[str, Any]) -> list[str]:
@@ -68,14 +65,6 @@ def _answers(notebook: Any, beside: str | None, lesson: str, said: Mapping[str, 
             t(
                 f"{len(answers) - len(alone)} of them are only in {lesson}.answers.json: hand in that file too.",
                 f"其中 {len(answers) - len(alone)} 个只在 {lesson}.answers.json 里：请把那个文件一起交。",
-            )
-        )
-    if whose := sorted({one["student"] for one in answers.values() if one.get("student")}):
-        names = " · ".join(whose)
-        lines.append(
-            t(
-                f"Answered by {names}. If that is not your id, correct it with `i_am`.",
-                f"作答的是 {names}。如果这不是你的 id，请用 `i_am` 更正。",
             )
         )
     return lines + [pick(problem) for problem in problems[:3]]

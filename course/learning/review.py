@@ -9,30 +9,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from course.core.i18n import language, t
+from course.core.i18n import t
 from course.learning.bets import returns
 from course.learning.entry import Entry
 from course.questions.bank import Bank
 from course.questions.items import Item
-
-AWAY = timedelta(days=14)
-_MONTHS = "January February March April May June July August September October November December".split()
-_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
 @dataclass(frozen=True)
 class Plan:
     """The reviews of today. items: ids of today's questions, the lessons taking turns. lessons: how many lessons they are from.
 
-    waiting: how many more are due, and wait for another day because today is full. away_days: days since the last answer or move
-    in a game after a long break, else 0. table: every concept answered so far, and every lost bet that will come back, with its
-    date, soonest first.
+    waiting: how many more are due, and wait for another day because today is full. table: every concept
+    answered so far, and every lost bet that will come back, with its date, soonest first.
     """
 
     items: tuple[str, ...]
     lessons: int
     waiting: int
-    away_days: int
     table: tuple[Due, ...]
 
     @property
@@ -51,28 +45,18 @@ def plan(entries: Iterable[Entry], bank: Bank, now: datetime) -> Plan:
     wanted = [one for group in (bets, concepts) for one in interleave([one for one in group if one.due <= now])]
     room = max(0, A_DAY - reviewed_on(now.date(), now, entries, bank))
     chosen = wanted[:room]
-    worked = [entry.when for entry in entries if entry.event in ("answer", "move")]
-    away = now - max(worked) if worked else timedelta(0)
     return Plan(
         tuple(one.item for one in chosen),
         len({one.lesson for one in chosen}),
         len(wanted) - len(chosen),
-        away.days if away >= AWAY and chosen else 0,
         tuple(sorted([*bets, *concepts], key=lambda one: (one.due, one.concept))),
     )
 
 
 def day_words(day: date, today: date) -> str:
-    """A day in words: today, tomorrow, Tuesday 24 November."""
-    if day == today:
-        return t("today", "今天")
-    if day == today + timedelta(days=1):
-        return t("tomorrow", "明天")
-    if language() == "zh":
-        year = f"{day.year}年" if day.year != today.year else ""
-        return f"{year}{day.month}月{day.day}日（星期{'一二三四五六日'[day.weekday()]}）"
-    year = f" {day.year}" if day.year != today.year else ""
-    return f"{_DAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]}{year}"
+    """A day in words: today, tomorrow, 2026-11-24."""
+    near = {today: t("today", "今天"), today + timedelta(days=1): t("tomorrow", "明天")}
+    return near.get(day, day.isoformat())
 
 
 def ideas(count: int) -> str:
@@ -96,13 +80,6 @@ def greeting(found: Plan, now: datetime) -> list[str]:
     if not found.due:
         return [t("Nothing is due today.", "今天没有要复习的。"), next_words(found, now)]
     said = []
-    if found.away_days:
-        said.append(
-            t(
-                f"Welcome back after {found.away_days} days. What was forgotten comes back faster than it was learnt.",
-                f"欢迎回来，隔了 {found.away_days} 天。忘掉的东西，重新捡起来比当初学快得多。",
-            )
-        )
     from_lessons = (
         t(f" from {found.lessons} lessons, mixed", f"，来自 {found.lessons} 课，交错着来") if found.lessons > 1 else ""
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from course.cards.page import listing, page, table
@@ -32,7 +31,6 @@ def bets_html() -> str:
 
 def bets_page(found: Sequence[Bet], back: Sequence[Return] = ()) -> str:
     """The hit rate of each confidence, a table of all bets, the latest first, and the lost ones that come back."""
-    none = t("Place one with `predict(...)` in a lesson, then measure.", "在课里用 `predict(...)` 下注，然后测量。")
     title, sure = t("Your bets", "你的赌注"), t("As sure as right?", "把握和结果相称吗？")
     heads = (t("Bet", "赌注"), t("You bet", "你押的是"), t("It came out", "结果是"), t("How it stands", "结果"))
     rates = (sure, t("settled", "已揭晓"), t("right", "押中"), t("hit rate", "命中率"))
@@ -41,7 +39,7 @@ def bets_page(found: Sequence[Bet], back: Sequence[Return] = ()) -> str:
     items = {bet.item.id: bet.item for bet in found}
     return page(
         title,
-        f"<p><b>{inline(headline_words(found))}</b><br>{inline(rest_words(found) if found else none)}</p>",
+        f"<p><b>{inline(headline_words(found))}</b></p>",
         table(rates, [(name, *line) for name, line in zip(said, lines, strict=True)], sure) if said else "",
         table(heads, map(_row, reversed(found)), title) if found else "",
         listing(
@@ -95,24 +93,14 @@ def settled_words(bet: Bet) -> str:
 
 
 def headline_words(found: Sequence[Bet]) -> str:
-    """What all bets came to, in one sentence."""
+    """What all bets came to, and how many of them do not count."""
     won, settled = (sum(bet.state in states for bet in found) for states in (("won",), ("won", "lost")))
-    count = settled or len(found)
-    noun = "bet" if count == 1 else "bets"
-    if settled:
-        return t(f"You won {won} of {settled} {noun}.", f"{settled} 次下注有了结果，押中 {won} 次。")
-    if found:
-        return t(f"{count} {noun}, no result that counts yet.", f"下了 {count} 次注，还没有能计分的结果。")
-    return t("No bets yet.", "还没有下过注。")
-
-
-def rest_words(found: Sequence[Bet]) -> str:
-    """How many bets do not count, and why; "" where all do."""
-    many = Counter(bet.state for bet in found)
-    parts = {
-        "inconclusive": t(f"{many['inconclusive']} undecided", f"{many['inconclusive']} 次没测出结论"),
-        "open": t(f"{many['open']} not measured yet", f"{many['open']} 次还没测"),
-        "late": t(f"{many['late']} placed when the result was known", f"{many['late']} 次在结果已知后才押"),
-    }
-    kept = [words for state, words in parts.items() if many[state]]
-    return t("Not counted: ", "不计分的：") + t(", ", "，").join(kept) + t(".", "。") if kept else ""
+    if not found:
+        return t(
+            "No bets yet. Place one with `predict(...)`, then measure.",
+            "还没有下过注。用 `predict(...)` 下注，然后测量。",
+        )
+    rest = len(found) - settled
+    noun = "bet" if settled == 1 else "bets"
+    said = t(f"You won {won} of {settled} {noun}.", f"{settled} 次下注有了结果，押中 {won} 次。")
+    return said + (t(f" Not counted: {rest}.", f"不计分：{rest} 次。") if rest else "")

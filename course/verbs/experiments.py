@@ -12,7 +12,7 @@ from course.cards.card_spoken import SpokenCard
 from course.cards.cards import Card, card
 from course.core import load
 from course.core.i18n import both, pick, t
-from course.core.machine import can, next_step, on_rocm
+from course.core.machine import can, next_step
 from course.core.records import Record, save_own
 from course.core.verdict import Verdict
 from course.experiment import base, reports
@@ -63,12 +63,11 @@ def observe(
     record, missing = None, list[base.Experiment]()
     for experiment in experiments:
         record = _observe_one(experiment, budget_s, replay, record is None, missing) or record
-    for kind in dict.fromkeys(one.needs for one in experiments if one not in missing and one.needs not in GPUS):
-        if (step := pick(next_step(kind))) and not can(kind):
-            needs = pick(NEEDS[kind])
-            say(t(f"To measure it here takes {needs}. {step}", f"想在本机实测，需要{needs}。{step}"))
-    if missing:
-        tell(missing)
+    tell(missing)
+    for kind in dict.fromkeys(one.needs for one in experiments if one in missing or one.needs not in GPUS):
+        if not can(kind):
+            needs, step = pick(NEEDS[kind]), pick(next_step(kind))
+            say(t(f"To measure it here takes {needs}. {step}", f"想在本机实测，需要{needs}。{step}").strip())
     return record
 
 
@@ -276,17 +275,16 @@ NEEDS = {
 
 
 def tell(experiments: Sequence[base.Experiment]) -> None:
-    """Show the reports on each experiment, those after the first folded, and at the end once what a recording would need.
+    """Show the reports on each experiment, those after the first folded.
 
     A bet is not settled: the option that report and source name is said, and the bet stays open.
     """
     for one in experiments:
         state.now.write("observe", one.name)
-        last, first = one is experiments[-1], one is experiments[0]
-        present(replace(reported(one, missing(experiments) if last else ()), folded=not first))
+        present(replace(reported(one), folded=one is not experiments[0]))
 
 
-def reported(experiment: base.Experiment, more: Sequence[Fold] = ()) -> Block:
+def reported(experiment: base.Experiment) -> Block:
     """The block for one experiment, made from the reports on it. Results of its bets are written to the log."""
     found, answers = reports.about(experiment.name), reports.verdicts(experiment.name)
     return Block(
@@ -295,7 +293,7 @@ def reported(experiment: base.Experiment, more: Sequence[Fold] = ()) -> Block:
         picture=None,
         small=t("reported by others, not measured here", "他人报告，并非本机实测"),
         bets=tuple(_answer(item, *answers[item.id]) for item in items_of(experiment) if item.id in answers),
-        folds=(*([Fold(_how_many(found), told(found))] if found else []), *more),
+        folds=(Fold(_how_many(found), told(found)),) if found else (),
         experiment=experiment.name,
     )
 
@@ -318,28 +316,6 @@ def told(found: Sequence[reports.Report]) -> tuple[str, ...]:
             t("**It does not show:** ", "**看不出：**") + pick(report.does_not_show),
         ]
     return tuple(lines)
-
-
-def missing(experiments: Sequence[base.Experiment]) -> tuple[Fold, ...]:
-    """What is needed to record these experiments, with the command."""
-    needs = t(" and ", "、").join(dict.fromkeys(pick(NEEDS.get(one.needs, one.needs)) for one in experiments))
-    steps = [pick(next_step(one.needs)) for one in experiments]
-    amd = t(
-        "This PyTorch is built for AMD GPUs: there `torch.backends.cudnn` drives MIOpen, another library.",
-        "这个 PyTorch 是为 AMD GPU 构建的：在那里 `torch.backends.cudnn` 控制的是另一个库 MIOpen。",
-    )
-    kinds = dict.fromkeys(one.needs for one in experiments)
-    lines = [
-        t(f"This takes {needs}, which this machine does not have.", f"这个实验需要{needs}，这台机器上没有。"),
-        *([amd] if on_rocm() else []),
-        *dict.fromkeys(step for step in steps if step),
-        *(
-            t("On a machine that has it: ", "换一台有的机器，运行：")
-            + f"`python -m course.experiment --record DIR --needs {kind} --missing`"
-            for kind in kinds
-        ),
-    ]
-    return (Fold(t("No recording exists yet: make one", "还没有人录过：怎样录一份"), tuple(lines)),)
 
 
 def _answer(item: Item, report: reports.Report, answer: reports.Answer) -> Betted:

@@ -6,7 +6,6 @@ import re
 import sys
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from course.cards.page import listing, page
 from course.core import catalog, i18n
@@ -114,14 +113,13 @@ def finish() -> None:
     for leak in flags.leaks() if "torch" in sys.modules else ():
         say("⚠️ " + pick(leak.text))
     claims, left = _claims()
-    sections, ends = [*claims, *_bets()], [*left, *_cases(), _schedule()]
-    words, link = _what_next()
+    ends = [*left, *_cases(), _schedule()]
     put(
         page(
             _title(),
-            *(listing(head, [inline(line) for line in lines]) for head, lines in sections),
+            *(listing(head, [inline(line) for line in lines]) for head, lines in claims),
             *(f"<p>{inline(line)}</p>" for line in ends if line),
-            f"<p>{link or inline(words)}</p>",
+            f"<p>{inline(_what_next())}</p>",
         )
     )
 
@@ -156,12 +154,12 @@ def _claims() -> tuple[list[Section], list[str]]:
     first = chosen.experiments if chosen else ()
     order = sorted(seen, key=lambda name: (first.index(name) if name in first else len(first), seen[name].created))
     settled = {name: said for name in order if (said := claim(seen[name], base.get(name)))}
-    own: list[tuple[str, str]] = []
-    replayed: list[tuple[str, str]] = []
+    own: list[str] = []
+    replayed: list[str] = []
     for name in list(settled)[:MOST]:
         record, earlier = seen[name], name not in state.now.records
         where = t(f" ({when_and_where(record)})", f"（{when_and_where(record)}）") if not record.live else ""
-        (own if record.live or earlier else replayed).append((pick(settled[name]), where))
+        (own if record.live or earlier else replayed).append(pick(settled[name]) + where)
     left = []
     if unsettled := [f"`{name}`" for name in order if name not in settled]:
         left.append(t(f"❔ Not settled: {', '.join(unsettled)}.", f"❔ 没测出结论的：{'、'.join(unsettled)}。"))
@@ -173,29 +171,9 @@ def _claims() -> tuple[list[Section], list[str]]:
     ], left
 
 
-def _under(head: str, found: list[tuple[str, str]]) -> list[Section]:
-    """Claims below their head; when and where they were measured stands in the head if it is the same for all."""
-    places = {where for _, where in found}
-    once = places.pop() if len(places) == 1 else ""
-    return [(f"{head}{once}", [f"{said}{where if where != once else ''}" for said, where in found])] if found else []
-
-
-def _bets() -> list[Section]:
-    """The bets of this lesson that are settled, a sentence each; of many the first. How many others there are, and why."""
-    from course.experiment.bets_view import bet_sentence
-    from course.learning.bets import placed_bets
-
-    mine = [bet for bet in placed_bets(state.now.log.entries(), state.now.bank) if bet.item.lesson == state.now.lesson]
-    lines = [bet_sentence(bet) for bet in mine if bet.state in ("won", "lost")]
-    if more := len(lines[MOST:]):
-        lines[MOST:] = [t(f"and {more} more: `bets()`", f"另有 {more} 注：`bets()`")]
-    if late := sum(bet.state == "late" for bet in mine):
-        lines.append(
-            t(f"placed after the result was shown, so not counted: {late}", f"看到结果之后才下的，不计入：{late} 注")
-        )
-    if still := sum(bet.state in ("inconclusive", "open") for bet in mine):
-        lines.append(t(f"not settled yet: {still}", f"还没揭晓：{still} 注"))
-    return [(t("Your bets", "你的赌注"), lines)] if lines else []
+def _under(head: str, found: list[str]) -> list[Section]:
+    """Claims below their head."""
+    return [(head, found)] if found else []
 
 
 def _cases() -> list[str]:
@@ -225,19 +203,16 @@ def _schedule() -> str:
     return planned + t(f"With `review()`: {found.due} today.", f"运行 `review()` 复习：今天 {found.due} 个。")
 
 
-def _what_next() -> tuple[str, str]:
-    """The next lesson in words; as HTML with a link, where its notebook lies beside this one."""
+def _what_next() -> str:
+    """The next lesson in words."""
     following = catalog.after(state.now.lesson or "")
     if following is None:
         return t(
             "That was the last lesson so far. `progress()` shows the whole map.",
             "目前这是最后一课。用 `progress()` 看全貌。",
-        ), ""
+        )
     head, question = t("➡️ Next: ", "➡️ 下一课："), pick(following.question)
-    stop = t(". ", "。")
-    file = Path(f"{following.id}.ipynb")
-    link = f'{head}<a href="{file}"><b>{following.id}</b></a>{stop}{inline(question)}' if file.exists() else ""
-    return f"{head}**{following.id}**{stop}{question}", link
+    return f"{head}**{following.id}**{t('. ', '。')}{question}"
 
 
 def speak(code: str | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from pathlib import Path
 
-from course.cards.page import listing, page, table
+from course.cards.page import page, table
 from course.core.catalog import BY_ID
 from course.core.i18n import pick, t
 from course.core.markup import inline
@@ -18,7 +18,7 @@ from course.verbs.say import in_words, put, say
 
 @in_words
 def progress() -> None:
-    """Show what is done and due in each lesson, for which checkpoint you are ready, and which false beliefs you still hold."""
+    """Show what is done and due in each lesson, and for which checkpoint you are ready."""
     from course.learning.progress import summary
 
     found = summary(state.now.log.entries(), state.now.bank)
@@ -87,10 +87,6 @@ def progress_html(found: Progress, kept_in: str = "") -> str:
         f"Bets: {won} won, {lost} lost, {rest} not decided. `bets()` shows them all.",
         f"下注：押中 {won}，没押中 {lost}，还没揭晓 {rest}。用 `bets()` 查看全部赌注。",
     )
-    held = [
-        f"{inline(pick(one.statement))} <small>{html.escape(', '.join(sorted(one.lessons)))}</small>"
-        for one in found.beliefs
-    ]
     rule = t(
         f"A checkpoint looks ready when {READY:.0%} of the practice questions are right at your latest answer; "
         "a rule of thumb.",
@@ -112,11 +108,6 @@ def progress_html(found: Progress, kept_in: str = "") -> str:
         title,
         f"<p>{'<br>'.join(map(inline, (due, bets)))}</p>",
         table(heads, [_row(one) for one in found.lessons], title),
-        listing(
-            t("Ideas worth a second look", "值得再看一眼的想法"),
-            held,
-            t("Your latest answers or lost bets still show them.", "最近的作答或没押中的赌注里还看得到。"),
-        ),
         f"<p><small>{rule}{'<br>' + place if kept_in else ''}</small></p>",
     )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from course.core.files import replace_file
-from course.core.i18n import LANGUAGES, language, pick, speaking, t
+from course.core.i18n import html_language, pick, t
 from course.core.look import css
 from course.core.suggest import did_you_mean
 from course.core.version import __version__
@@ -60,12 +60,8 @@ def poster(path: str | Path | None = None) -> None:
 
 @in_words
 def take_home(path: str | Path = FILE) -> None:
-    """Write map, sheets, interview, cards, bets and passport into one HTML file: both languages, offline, to keep or print."""
-    parts = {}
-    for code in LANGUAGES:
-        with speaking(code):
-            parts[code] = list(_parts())
-    write_file(Path(path), document(parts, language()).encode(), anywhere())
+    """Write map, sheets, interview, cards, bets and passport into one HTML file in the language in use: offline, to keep or print."""
+    write_file(Path(path), document(list(_parts())).encode(), anywhere())
 
 
 def anywhere() -> str:
@@ -127,21 +123,15 @@ def write_file(path: Path, content: bytes, note: str = "") -> None:
 
 CSS = [Path(__file__).parent / "portfolio" / name for name in ("document.css", "paper.css")]
 SCRIPT = """
-const root=document.documentElement,all=s=>[...document.querySelectorAll(s)];
-function language(v){root.lang=v==="zh"?"zh-Hans":v;for(const m of all("[data-language]"))m.hidden=m.dataset.language!==v;
-for(const b of all("[data-speak]"))b.setAttribute("aria-pressed",String(b.dataset.speak===v));
-document.title=document.querySelector(`main[data-language="${v}"] h1`).textContent;}
 let opened=[];
-language(root.dataset.first);
-addEventListener("click",e=>{const b=e.target.closest("button");if(b)language(b.dataset.speak);});
-addEventListener("beforeprint",()=>{opened=all("details:not([open])");for(const d of opened)d.open=true;});
+addEventListener("beforeprint",()=>{opened=[...document.querySelectorAll("details:not([open])")];for(const d of opened)d.open=true;});
 addEventListener("afterprint",()=>{for(const d of opened)d.open=false;});
 """
 
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the file. name: for its address. title, body: in one language; body is HTML. flows: on paper it begins where
+    """One part of the file. name: for its address. body: HTML. flows: on paper it begins where
     the part before it ends.
     """
 
@@ -151,37 +141,20 @@ class Part:
     flows: bool = False
 
 
-def document(parts: Mapping[str, Sequence[Part]], first: str) -> str:
-    """The whole file. parts: language -> its parts. first: the language it opens in."""
-    mains = "".join(_main(code, parts[code], code == first) for code in LANGUAGES)
-    names = {"en": "English", "zh": "中文"}
-    speak = "".join(
-        f'<button type="button" data-speak="{code}" lang="{_tag(code)}" aria-pressed="{str(code == first).lower()}">{name}</button>'
-        for code, name in names.items()
+def document(parts: Sequence[Part]) -> str:
+    """The whole file, in the language in use: no request to anywhere, light or dark as the system is, made to be printed."""
+    title = t("torch.backends: what I can claim", "torch.backends：我能说什么")
+    note = t("Made on this machine from your own records and answers.", "由你自己的测量和作答在本机生成。")
+    links = "".join(f'<li><a href="#{part.name}">{html.escape(part.title)}</a></li>' for part in parts)
+    sections = "".join(
+        f'<section class="{"flows" if part.flows or not place else ""}" id="{part.name}">'
+        f"<h2>{html.escape(part.title)}</h2>{part.body}</section>"
+        for place, part in enumerate(parts)
     )
     return (
-        f'<!DOCTYPE html>\n<html lang="{_tag(first)}" class="tb-page" data-first="{first}"><head><meta charset="utf-8">'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><title>torch.backends</title>'
+        f'<!DOCTYPE html>\n<html lang="{html_language()}" class="tb-page"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width,initial-scale=1"><title>{title}</title>'
         f'<meta name="generator" content="torch-backends-course {__version__}"><style>{css(*CSS)}</style></head><body>'
-        f'<header><div class="bar">{speak}</div></header>{mains}<script>{SCRIPT}</script></body></html>\n'
+        f'<main><h1>{title}</h1><p>{note}</p><nav aria-label="{t("Parts", "目录")}"><ul>{links}</ul></nav>{sections}</main>'
+        f"<script>{SCRIPT}</script></body></html>\n"
     )
-
-
-def _tag(code: str) -> str:
-    return {"zh": "zh-Hans"}.get(code, code)
-
-
-def _main(code: str, parts: Sequence[Part], shown: bool) -> str:
-    with speaking(code):
-        title = t("torch.backends: what I can claim", "torch.backends：我能说什么")
-        links = "".join(f'<li><a href="#{code}-{part.name}">{html.escape(part.title)}</a></li>' for part in parts)
-        sections = "".join(
-            f'<section class="{"flows" if part.flows or not place else ""}" id="{code}-{part.name}">'
-            f"<h2>{html.escape(part.title)}</h2>{part.body}</section>"
-            for place, part in enumerate(parts)
-        )
-        note = t("Made on this machine from your own records and answers.", "由你自己的测量和作答在本机生成。")
-        return (
-            f'<main lang="{_tag(code)}" data-language="{code}"{"" if shown else " hidden"}><h1>{title}</h1><p>{note}</p>'
-            f'<nav aria-label="{t("Parts", "目录")}"><ul>{links}</ul></nav>{sections}</main>'
-        )

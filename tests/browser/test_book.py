@@ -17,7 +17,6 @@ from tests.conftest import ROOT
 pytest.importorskip("sphinx")
 LESSON, GAME = "05_cudnn_benchmark", "10_tuning_master"
 BET, QUESTION = "05-bet-race", "05-false-how"
-DECK = ("05-detector", "05-h100", "05-fair-ab")  # shown by one cell
 WORDS = {"en": ("workspace", "Search", "You bet", "中文"), "zh": ("工作区", "搜索", "你押的是", "English")}
 HEADINGS = """() => [...document.querySelectorAll('h1,h2,h3,h4,h5,h6,[role=heading]')].filter(one => one.checkVisibility())
   .map(one => Number(one.ariaLevel ?? one.tagName[1]))"""
@@ -122,32 +121,6 @@ def test_a_card_is_answered_in_the_page_and_found_again(open_page, code):
     assert stored(page)[-1]["verdict"] == "correct", "other pages of the book have it too"
 
 
-@pytest.mark.parametrize("code", languages("en"))
-def test_the_cards_of_one_cell_are_a_deck(open_page, code):
-    page = open_page(code, LESSON, dark=code == "zh", width=1280 if code == "en" else 390)
-    folds = [page.locator(f"{IN_ROW.format(one)} > .book-fold") for one in DECK]
-
-    def opened():
-        return [fold.get_attribute("open") is not None for fold in folds]
-
-    assert opened() == [True, False, False]
-    assert plain(pick(load_bank()[DECK[1]].stem, code))[:12] in folds[1].locator("summary").inner_text()
-    choose(folds[0].locator("[name=choice]").first)
-    folds[0].locator(".levels button").nth(1).click()
-    assert opened() == [True, True, False], "the next opens, and the explanation stays"
-    folds[2].locator("summary").focus()
-    page.keyboard.press("Enter")
-    assert opened() == [True, True, True]
-    for place in (1, 2):
-        folds[place].locator("summary").click()
-    assert_open_to_all(page, f"{LESSON} {code}, folded", ".book-card")
-    shoot(page, f"book-deck-{code}")
-    reload(page)
-    assert opened() == [False, True, False], "the first that waits"
-    mark = folds[0].locator("summary em").inner_text()
-    assert mark[0] in "✓✗◐" and folds[1].locator("summary em").count() == 0
-
-
 @pytest.mark.one_of_each  # a page of the book, opened
 @pytest.mark.parametrize("code", languages("zh"))
 def test_a_bet_opens_the_result_with_the_bet_in_it(open_page, code):
@@ -228,39 +201,6 @@ def test_search_finds_and_the_language_switch_leads_to_the_twin(open_page, code)
     page.get_by_role("link", name=other, exact=True).first.click()
     twin = next(one for one in LANGUAGES if one != code)
     assert f"{twin}/{LESSON}.html" in page.url and page.evaluate("document.documentElement.lang").startswith(twin)
-
-
-def test_the_table_of_all_switches_sorts_and_finds(open_page):
-    page = open_page("en", "switches")
-    names, since = page.locator("tbody tr:visible th"), page.locator("thead button").nth(5)
-    before = names.all_inner_texts()
-    since.press("Enter")
-    since.press("Enter")
-    assert page.locator("thead th").nth(5).get_attribute("aria-sort") == "descending"
-    assert "flydsl" in names.first.inner_text() and sorted(names.all_inner_texts()) == sorted(before)
-    page.fill("#find", "tf32 cudnn")
-    found = names.all_inner_texts()
-    assert 0 < len(found) < len(before) / 4 and any("cudnn.allow_tf32" in name for name in found)
-
-
-def test_a_term_is_told_on_hover_and_focus_and_escape_closes_it(open_page):
-    page = open_page("en", LESSON)
-    term, meaning = page.locator("a.term").first, page.locator(".book-meaning")
-    term.hover()
-    assert meaning.is_visible() and meaning.inner_text() == term.get_attribute("data-means")
-    page.keyboard.press("Escape")
-    assert not meaning.is_visible()
-    page.mouse.move(0, 0)
-    page.keyboard.press("Tab")
-    while not page.evaluate("document.activeElement.matches('a.term')"):
-        page.keyboard.press("Tab")
-    assert (
-        meaning.is_visible()
-        and page.evaluate("document.activeElement.getAttribute('aria-describedby')") == "book-meaning"
-    )
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/glossary.html#*")
-    assert page.locator(":target").is_visible()
 
 
 def assert_fits(page, width):

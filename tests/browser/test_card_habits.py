@@ -29,20 +29,6 @@ def book(page, lab):
     return opened
 
 
-def test_a_card_whose_kernel_was_restarted_says_so(page, book):
-    card = page.locator(f".tbq-live-{ITEM}")
-    gone = card.get_by_text("The kernel was restarted")
-    assert not gone.is_visible()
-    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
-    gone.wait_for()
-    marks = card.evaluate("""card => [card, ...card.querySelectorAll('.jupyter-widgets-disconnected')]
-        .filter(one => getComputedStyle(one, '::before').display !== 'none').length""")
-    assert marks == 0, "no broken links are strewn over the card"
-    book.run_all()
-    card.wait_for()
-    comes_to(page, gone.is_visible, False)
-
-
 @pytest.mark.one_of_each  # a card, answered in JupyterLab
 def test_what_is_typed_while_a_cell_runs_is_handed_in_whole(page, lab, book):
     card = page.locator(f".tbq-live-{NUMBER}")

@@ -72,21 +72,3 @@ def test_the_look_follows_the_place(page):
             [COLOURS[name][dark] for name in ("paper", "fg")],
         )
         assert shown == [*expected, "14px"], (html, body, system)
-
-
-def test_words_beside_the_cards_can_be_read_where_page_and_system_disagree(page):
-    """A white page that names no theme and colours tables itself, under a system that prefers dark."""
-    inner = "<div class='tbq'><p>words</p></div>"
-    page.emulate_media(color_scheme="dark")
-    page.set_content(
-        f"<!doctype html><html><style>table{{color:black}}</style>{SHEET}<body style='background:#fff'>"
-        f"{inner}</body></html>"
-    )
-    text, ground = page.evaluate("""() => [getComputedStyle(document.querySelector('p')).color,
-                                           getComputedStyle(document.querySelector('.tbq')).backgroundColor]""")
-    text, ground = (
-        ["#" + "".join(f"{int(n):02x}" for n in one[4:-1].split(",")) for one in (text, ground)]
-        if "rgba" not in text + ground
-        else pytest.fail(f"{text} on {ground}")
-    )
-    assert contrast(text, ground) >= 4.5

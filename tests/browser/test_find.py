@@ -72,11 +72,3 @@ def test_every_message_pasted_with_a_traceback_comes_first(ranked):
         if one.id not in found[:2] and messages.VARIES not in one.says[0]:
             late[one.id] = found[:3]
     assert late == {}
-
-
-def test_a_wrong_word_kills_nothing_and_an_unknown_one_offers_the_nearest(ranked):
-    assert ranked("benchmark xyzzyq")["found"]
-    nothing = ranked("benchmrak")
-    assert nothing["found"] == [] and "benchmark" in nothing["near"]
-    assert ranked("qqqqzzzzxxxx") == {"words": ["qqqqzzzzxxxx"], "others": [], "found": [], "near": []}
-    assert ranked("  ") == {"words": [], "others": [], "found": [], "near": []}

@@ -6,13 +6,11 @@ import pytest
 
 from course.core.i18n import pick
 from course.core.markup import plain
-from course.learning.log import AnswerLog
 from course.questions.bank import Bank
 from tests.browser.conftest import Notebook, assert_colours_hold, assert_open_to_all, comes_to, languages
 
 IDS = ("05-why-flip", "05-bet-price", "05-resnet-keys", "05-key-members")
 RIGHT = {"en": "✓ right", "zh": "✓ 正确"}
-WRONG = {"en": "✗ not right", "zh": "✗ 不对"}
 
 
 class Deck:
@@ -48,7 +46,6 @@ def test_one_card_is_open_and_the_next_opens_once_it_is_answered(page, lab, lang
     assert deck.boxes[3].bounding_box()["height"] < 60
     assert_open_to_all(page, "folded", ".tbq")
     assert_colours_hold(page, "folded", ".tbq")
-    book.shots_in_both_themes(f"folding-{language}-fresh", book.cell("predict").locator(".jp-Cell-outputWrapper"))
 
     item = bank[IDS[0]]
     deck.boxes[0].locator("button.tbq-opt").nth([one.id for one in item.options].index(item.correct[0])).click()
@@ -62,22 +59,9 @@ def test_one_card_is_open_and_the_next_opens_once_it_is_answered(page, lab, lang
     assert deck.line(3).evaluate("line => line === document.activeElement"), "the focus stays"
     page.keyboard.press("Tab")
     assert deck.boxes[3].evaluate("box => box.contains(document.activeElement)"), "its parts follow its line"
-    deck.line(3).focus()
-    page.keyboard.press("Space")
-    deck.comes_open(0, 1)
-    deck.line(2).click()
-    deck.boxes[2].locator(".tbq-number input").fill("12345")
-    deck.boxes[2].locator("button.tbq-go").nth(2).click()
-    deck.comes_open(0, 1, 2, 3)  # the one after it, as it waits
-    assert deck.boxes[2].locator(".tbq-verdict.bad").is_visible()
-    assert [one.item for one in AnswerLog(lab.folder / "home" / "answers.jsonl").entries()] == [IDS[0], IDS[2]]
-
     book.restart_and_run_all()
     deck.comes_open(1)
-    assert RIGHT[language] in deck.line(0).inner_text() and WRONG[language] in deck.line(2).inner_text()
-    book.shots_in_both_themes(f"folding-{language}-again", book.cell("predict").locator(".jp-Cell-outputWrapper"))
-    deck.line(0).click()
-    assert deck.boxes[0].locator(".tbq-verdict.good").is_visible(), "its explanation is kept"
+    assert RIGHT[language] in deck.line(0).inner_text()
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
     book.started()
     deck.line(3).click()

@@ -3,38 +3,12 @@
 from __future__ import annotations
 
 import nbformat
-import pytest
 
-from course.core.i18n import LANGUAGES, set_language
-from course.core.tables import Table
+from course.core.i18n import set_language
 from course.experiment import base
-from course.experiment.reading import OPEN
-from course.experiment.result import block, outcome
-from course.figures.shown import STYLE
+from course.experiment.result import block
 from course.verbs.experiments import reported
 from tests.browser.conftest import Notebook, shoot
-from tests.course.experiment.test_every_experiment import EXPERIMENTS
-from tests.course.experiment.test_headlines import records
-
-CUT = """() => [...document.querySelectorAll('figure')].filter(
-  one => Math.max(one.scrollWidth, one.firstElementChild.offsetWidth) > one.clientWidth).map(one => one.id)"""
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_no_table_of_a_result_is_cut_on_a_phone(code, fresh_page):
-    """Those of all invented rows and recordings: 375 pixels wide."""
-    set_language(code)
-    tables = []
-    for name, experiment in EXPERIMENTS.items():
-        for record in records(name):
-            if outcome(record, experiment).headline not in OPEN and isinstance(
-                table := experiment.draw(record, {}), Table
-            ):
-                tables.append(f'<figure class="tbr-pic" id="{name}">{table.html()}</figure>')
-    assert len(tables) > 100
-    fresh_page.set_viewport_size({"width": 375, "height": 800})
-    fresh_page.set_content(f'{STYLE}<body style="margin:8px"><section class="tbr">{"".join(tables)}</section>')
-    assert fresh_page.evaluate(CUT) == []
 
 
 def test_an_untrusted_notebook_keeps_the_headline_the_picture_and_the_numbers(page, lab):

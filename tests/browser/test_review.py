@@ -53,17 +53,3 @@ def test_the_review_is_a_deck_that_opens_the_next_card_by_keyboard(page, lab, le
     assert len(learner.entries()) == 4
     second.locator("button.tbq-opt").first.wait_for()
     notebook.shot("review-deck")
-
-
-def test_a_lost_case_stands_in_the_review_and_opens_there(page, lab):
-    shutil.rmtree(lab.folder / "home", ignore_errors=True)
-    log = AnswerLog(lab.folder / "home" / "answers.jsonl")
-    day = datetime.now(timezone.utc) - timedelta(days=8)
-    log.append("move", "11-typo", options=["give-up"], lesson="11_bug_hunt", at=day)
-    name = lab.write("lost.ipynb", 'from course import *\nlanguage("en")', "review()")
-    notebook = Notebook(page, lab, name).open()
-    notebook.run_all()
-    page.get_by_text("gave you 0 of 10").wait_for()
-    assert "Nothing to review yet" not in page.locator(".jp-Notebook").inner_text()
-    notebook.shot("review-lost-case")
-    page.locator(".tbq-live-11-typo").wait_for()

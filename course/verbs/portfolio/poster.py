@@ -58,18 +58,8 @@ class Marks:
             f'<rect x="{x:.0f}" y="{y:.0f}" width="{width:.0f}" height="{height:.0f}" rx="{round_px:g}" class="{classes}"/>'
         )
 
-    def line(self, x0: float, y0: float, x1: float, y1: float, arrow: bool = False) -> None:
+    def line(self, x0: float, y0: float, x1: float, y1: float) -> None:
         self.marks.append(f'<path d="M{x0:.0f} {y0:.0f}L{x1:.0f} {y1:.0f}" class="line"/>')
-        if arrow:
-            self.marks.append(f'<path d="M{x1:.0f} {y1:.0f}l-9 -5v10z" class="tip"/>')
-
-    def words(
-        self, x: float, y: float, text: str, size: float, width: float, classes: str = "", anchor: str = ""
-    ) -> float:
-        """A paragraph; gives back the y below it."""
-        for number, line in enumerate(wrapped(text, size, width)):
-            self.text(x, y + number * size * 1.32, line, size, classes, anchor)
-        return y + len(wrapped(text, size, width)) * size * 1.32
 
 
 @dataclass(frozen=True)
@@ -163,7 +153,6 @@ def poster() -> str:
     """The poster as one SVG element, in the language in use."""
     sheet = Marks()
     _head(sheet)
-    _path_of_a_call(sheet)
     _cards(sheet)
     _tree(sheet)
     style = html.escape(css(CSS), quote=False)
@@ -193,26 +182,6 @@ def _head(sheet: Marks) -> None:
     legend = t("orange: default of a switch · ? a query · ⚒ a tool", "橙色：开关的默认值 · ? 查询 · ⚒ 工具")
     sheet.text(WIDTH - MARGIN, 70, legend, 14, "s", "end")
     sheet.y = 96
-
-
-def _path_of_a_call(sheet: Marks) -> None:
-    """Four steps from a line of code to a kernel: where the switches are asked."""
-    steps = (
-        ("y = conv(x)", t("your line", "你的一行代码")),
-        (t("dispatcher", "分发器"), t("chooses by device and data type", "按设备和数据类型选实现")),
-        (t("operator", "算子"), t("asks the switches: may I?", "查看开关：可以用吗？")),
-        (t("library", "计算库"), t("chooses a plan, perhaps by a search", "选执行计划，可能先搜索")),
-        ("kernel", t("computes", "开始计算")),
-    )
-    room = (WIDTH - 2 * MARGIN - 4 * 34) / len(steps)
-    for number, (name, what) in enumerate(steps):
-        x = MARGIN + number * (room + 34)
-        sheet.box(x, sheet.y, room, 62, "fill")
-        sheet.text(x + room / 2, sheet.y + 26, name, 16, "b hot" if number == 2 else "b", "middle")
-        sheet.text(x + room / 2, sheet.y + 47, what, 12.5, "s", "middle")
-        if number:
-            sheet.line(x - 32, sheet.y + 31, x - 4, sheet.y + 31, arrow=True)
-    sheet.y += 62 + 24
 
 
 def _cards(sheet: Marks) -> None:

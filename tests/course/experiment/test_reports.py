@@ -70,7 +70,7 @@ def test_what_cannot_run_here_is_answered_from_the_reports(capsys):
     assert course.observe("04-ops-cuda", bet=False) is None
     said = capsys.readouterr().out
     assert "reported by others, not measured here" in said and "It does not show" in said
-    assert "Report and source name" in said and said.count("No recording exists yet") == 1
+    assert "Report and source name" in said and said.count("To measure it here takes an NVIDIA GPU") == 1
     (entry,) = state.now.seen("settled", "04-bet-gpu")
     assert entry.options == () and entry.record.startswith("report 04-who-asks-cudnn https://")
 

@@ -18,7 +18,7 @@ from course.learning.bets import Level, asked_again, levels, placed_bets, return
 from course.learning.entry import Entry, stamp
 from course.learning.log import AnswerLog
 from course.learning.marking import Response
-from course.learning.progress import beliefs, summary
+from course.learning.progress import summary
 from course.learning.session import submit
 from course.questions.bank import Bank
 from course.verbs import state
@@ -32,13 +32,7 @@ WAGER = "05-wager"
 
 @pytest.fixture
 def bank(tmp_path):
-    wager = replace_options(q.PREDICT, b="first-belief")
-    return Bank(q.write_bank(tmp_path / "bank", [q.SINGLE, q.MULTIPLE, wager]))
-
-
-def replace_options(item, **beliefs):
-    options = [one | ({"misconception": beliefs[one["id"]]} if one["id"] in beliefs else {}) for one in item["options"]]
-    return item | {"options": options}
+    return Bank(q.write_bank(tmp_path / "bank", [q.SINGLE, q.MULTIPLE, q.PREDICT]))
 
 
 def said(event, item, day, *options, verdict=None, confidence=None, record=None):
@@ -102,7 +96,7 @@ def test_the_record_that_settled_a_bet_is_named(bank):
 
 def test_the_hit_rate_of_each_confidence_counts_settled_bets_alone(bank):
     late, silent = placed_bets([came("b", -1), bet()], bank), placed_bets([bet(confidence=None), came("b")], bank)
-    assert levels(late) == [] and "Not counted: 1 placed when the result was known." in told(late)
+    assert levels(late) == [] and "Not counted: 1." in told(late)
     [won], [lost] = placed_bets([bet(), came("b")], bank), placed_bets([bet(), came("a")], bank)
     guess = replace(lost, confidence=1)
     found = [guess, won, won, lost, *silent]
@@ -147,17 +141,6 @@ def test_the_bet_asked_again_is_a_question_about_what_was_measured(bank, tmp_pat
     assert (last.event, last.item, last.verdict) == ("answer", WAGER, "correct")
     assert returns(log.entries(), bank) == []
     assert asked_again(bank["05-one"], log.entries(), later) is bank["05-one"]
-
-
-def test_a_belief_lives_in_a_lost_bet_until_a_later_right_answer(bank):
-    entries = [said("answer", "05-one", -1, "b", verdict="correct"), bet("b"), came("a")]
-
-    def held():
-        return [one.id for one in beliefs(entries, bank, placed_bets(entries, bank))]
-
-    assert held() == ["first-belief"]
-    entries.append(said("answer", "05-one", 3, "b", verdict="correct"))
-    assert held() == []
 
 
 def test_progress_tells_done_due_and_ready(bank):

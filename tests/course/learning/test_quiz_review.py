@@ -79,7 +79,6 @@ def test_two_hundred_due_become_one_sitting_of_mixed_lessons(tmp_path):
     assert found.items[:2] == ("01-n0", "02-n0"), "of each lesson the longest overdue first"
     said = " ".join(greeting(found, NOW))
     assert "12 ideas to review today from 5 lessons" in said and "nothing is lost" in said
-    assert "18 days" in said
     few = entries[:18]
     done = [*few, *(answered(item, "correct", 0) for item in plan(few, bank, NOW).items)]
     after = plan(done, bank, NOW)
@@ -99,7 +98,7 @@ def test_lost_bets_stand_in_the_sitting_and_the_count(bank):
     found = plan(entries, bank, NOW)
     assert found.items == ("05-wager", "05-one") and found.due == 2 == summary(entries, bank, NOW).due
     soon = plan([entries[0], Entry("s", later, "settled", "05-wager", ("b",))], bank, NOW)
-    assert soon.items == () and "Saturday 21 March" in greeting(soon, NOW)[1]
+    assert soon.items == () and "2026-03-21" in greeting(soon, NOW)[1]
 
 
 def test_a_review_asks_nothing_from_a_lesson_not_met_yet(tmp_path):
@@ -120,7 +119,7 @@ def test_a_review_asks_nothing_from_a_lesson_not_met_yet(tmp_path):
         ),
         ([answered("05-one", "incorrect", 2)], ["1 idea"]),
         ([answered("05-one", "incorrect", 2), answered("04-old", "incorrect", 2)], ["2 ideas"]),
-        ([answered("05-one", "incorrect", 40)], ["40 days", "1 idea"]),
+        ([answered("05-one", "incorrect", 40)], ["1 idea"]),
     ],
 )
 def test_the_greeting_fits_the_day_and_is_kind(bank, entries, words):
