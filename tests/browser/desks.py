@@ -16,9 +16,9 @@ PATIENCE_S = 120
 QUICK = """
 import dataclasses
 from course.experiment.base import ExperimentError
-from course.lessons.l10_tuning_master import game
-usual, measured, seconds = game.plan_here, game.measure, [0.6, 2.0]
-game.plan_here = lambda case: dataclasses.replace(usual(case), seconds=tuple(seconds))
+from course.lessons.l10_tuning_master import game, panel
+usual, measured, seconds = panel.plan_of, game.measure, [0.6, 2.0]
+panel.plan_of = lambda case: dataclasses.replace(usual(case), seconds=tuple(seconds))
 def until_measured(*asked):
     while True:
         try:
@@ -81,14 +81,6 @@ class CaseOnPage:
                 return
             self.page.keyboard.press("Tab")
         raise AssertionError(f"Tab never reaches {target.inner_text()}")
-
-    def tab_to(self, name: str, most: int = 40) -> None:
-        """Press Tab until an element of that class, or tag, has the keyboard."""
-        for _ in range(most):
-            if name in self.active():
-                return
-            self.page.keyboard.press("Tab")
-        raise AssertionError(f"Tab never reached {name}")
 
     def active(self) -> str:
         """The class and the tag of what has the keyboard."""
@@ -207,13 +199,3 @@ class HuntOnPage(CaseOnPage):
             self.script.fill(script)
         self.book.rested()
         return self.makes("repair", lambda: self.press(self.button("tbh-repair")))
-
-    def prove(self) -> None:
-        """Prove that nothing is wrong; again where the machine was too busy for a proof."""
-        for _ in range(6):
-            self.press(self.button("tbh-prove"))
-            self.box.locator(".tbg-wait").wait_for(state="attached")
-            self.box.locator(".tbg-wait").wait_for(state="detached", timeout=1000 * PATIENCE_S)
-            self.book.rested()
-            if self.made("proof"):
-                return

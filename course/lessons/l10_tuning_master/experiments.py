@@ -22,7 +22,7 @@ from course.figures.curves import cost_curve
 from course.figures.svg import SvgPicture
 from course.figures.words import time_words, times
 from course.game import cases
-from course.lessons.l10_tuning_master import game, panel, workloads
+from course.lessons.l10_tuning_master import panel, workloads
 
 LESSON = "10_tuning_master"
 SECONDS = 6
@@ -32,7 +32,7 @@ def live_experiment(name: str, needs: str = "cpu", seconds: float = SECONDS) -> 
     """Register the experiment of a live case. seconds: those of its hand-in, in ``cases.yaml``."""
 
     def measured(budget: Budget, configs: Any = None) -> Iterable[dict[str, Any]]:
-        plan = game.plan_here(cases.find(name))
+        plan = panel.plan_of(cases.find(name))
         return workloads.rows(workloads.WORKLOADS[name], plan, configs, budget)
 
     measured.__qualname__ = f"measured[{name}]"
@@ -44,7 +44,7 @@ def read_case(name: str) -> Callable[[list[dict]], Reading]:
 
     def read(rows: list[dict]) -> Reading:
         found = {row["config"]: panel.outcome_of(row) for row in rows}
-        plan = panel.as_played(panel.plan_of(cases.find(name)), found)
+        plan = panel.plan_of(cases.find(name))
         table = panel.Table(plan, found)
         drawn = [_drawn(table, config) for config in sorted(found, key=lambda one: found[one]["ratio"])]
         outcome, best = _outcome(table) if table.today in found else (None, None)

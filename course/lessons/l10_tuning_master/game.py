@@ -17,7 +17,7 @@ from course.game.play import Read
 from course.learning.log import AnswerLog
 from course.lessons.l10_tuning_master import panel
 from course.lessons.l10_tuning_master.desk import Desk
-from course.lessons.l10_tuning_master.panel import Config, Plan
+from course.lessons.l10_tuning_master.panel import Config
 from course.lessons.l10_tuning_master.tuning import Attempt, Measured, Tuning
 
 if TYPE_CHECKING:
@@ -26,13 +26,12 @@ if TYPE_CHECKING:
 
 def player(case: Case, log: AnswerLog) -> Desk:
     """What ``case("voice")`` gives."""
-    return Desk(Tuning(case, log, measure, plan_here(case), recorded, busy))
+    return Desk(Tuning(case, log, measure, recorded, busy))
 
 
 def reader(case: Case) -> Read:
     """How the moves of an attempt are read."""
-    plan = panel.plan_of(case)
-    return lambda done: Attempt(case, done, plan)
+    return lambda done: Attempt(case, done)
 
 
 def words(found: Sequence[Attempt]) -> Text:
@@ -64,18 +63,6 @@ def hook(attempt: Attempt) -> str:
     )
 
 
-def plan_here(case: Case) -> Plan:
-    """The panel as this machine can offer it: no threads on a single core, no int8 without an engine for it."""
-    plan = panel.plan_of(case)
-    if case.evidence == "rule":
-        return plan
-    from course.lessons.l10_tuning_master import workloads
-
-    values = {one.id: one.values for one in plan.controls}
-    lacking = {("dtype", "int8")} if "int8" in values.get("dtype", ()) and not workloads.int8_works() else set()
-    return plan.without({"threads"} if workloads.cores() == 1 else set(), lacking)
-
-
 def measure(case: Case, configs: Sequence[Config] | None) -> Measured:
     """Measure these configurations (None: all) here, or look them up in the nearest recording.
 
@@ -87,7 +74,7 @@ def measure(case: Case, configs: Sequence[Config] | None) -> Measured:
     experiment = base.get(case.id)
     if not can(experiment.needs) or os.environ.get("COURSE_REPLAY") == "1":
         return recorded(case)
-    seconds = plan_here(case).seconds[0 if configs is not None else 1]
+    seconds = panel.plan_of(case).seconds[0 if configs is not None else 1]
     record = base.run_experiment(experiment, seconds, base.PATIENCE * seconds, configs=configs)
     if record.interrupted:
         raise KeyboardInterrupt

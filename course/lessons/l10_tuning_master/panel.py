@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from course.core.i18n import Text, both, pick, t
@@ -126,21 +126,6 @@ class Plan:
             return dict(RULED_BETS)
         return {name: text for name, text in MEASURED_BETS.items() if name != "breaks" or self.limits}
 
-    def without(self, controls: Collection[str] = (), values: Collection[tuple[str, str]] = ()) -> Plan:
-        """The plan on a machine that lacks some controls, or some values of them."""
-        left = []
-        for one in self.controls:
-            kept = {name: text for name, text in one.values.items() if (one.id, name) not in values}
-            if one.id not in controls and len(kept) > 1:
-                left.append(Control(one.id, one.name, one.says, kept))
-        names = {one.id for one in left}
-
-        def only(config: Config) -> dict[str, str]:
-            return {name: value for name, value in config.items() if name in names}
-
-        advice, about = only(self.advice) if self.advice else None, tuple(one for one in self.about if one in names)
-        return replace(self, controls=tuple(left), today=only(self.today), advice=advice, about=about)
-
 
 def plan_of(case: Case) -> Plan:
     """The plan in ``case.play``. Raises KeyError, TypeError or ValueError where it does not fit (``faults`` says it in words)."""
@@ -193,17 +178,6 @@ def shared(names: Collection[str]) -> dict[str, str]:
     return {name: value for name, value in first.items() if all(one[name] == value for one in others)}
 
 
-def as_played(plan: Plan, outcomes: Outcomes) -> Plan:
-    """The plan with only the controls and values that these outcomes know: what the machine that measured them had."""
-    if not outcomes:
-        return plan
-    seen = [config_in(line) for line in outcomes]
-    names = set(seen[0])
-    values = {(name, value) for config in seen for name, value in config.items()}
-    lacking = {(one.id, value) for one in plan.controls for value in one.values if (one.id, value) not in values}
-    return plan.without({one.id for one in plan.controls} - names, lacking)
-
-
 # --- what came of the settings ----------------------------------------------------------------------------------------
 
 
@@ -233,8 +207,8 @@ def came_out(plan: Plan, outcome: Outcome, today: Outcome) -> str | None:
 
 @dataclass(frozen=True)
 class Table:
-    """The outcomes of the settings on one panel, today's included; empty while nothing was handed in. plan: the panel of the machine
-    that measured them.
+    """The outcomes of the settings on one panel, today's included, as far as the machine can run them; empty while nothing was
+    handed in.
     """
 
     plan: Plan
@@ -242,8 +216,9 @@ class Table:
 
     @property
     def today(self) -> str:
-        """The key of what runs today."""
-        return key(self.plan.today)
+        """The key of what runs today, of those controls that the machine had."""
+        first = next(iter(self.outcomes), "")
+        return key({name: self.plan.today[name] for name in config_in(first)}) or key(self.plan.today)
 
     def came_out(self, name: str) -> str | None:
         """As the function of that name, for one setting of the table."""

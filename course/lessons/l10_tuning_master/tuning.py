@@ -25,7 +25,6 @@ from course.lessons.l10_tuning_master.panel import (
     Outcomes,
     Plan,
     Table,
-    as_played,
     came_out,
     config_in,
     config_of,
@@ -67,36 +66,31 @@ class Bet:
 class Attempt(play.Attempt):
     """One attempt. handed: the hand-in. table: what came of every setting."""
 
-    def __init__(self, case: Case, done: Iterable[Move] = (), plan: Plan | None = None) -> None:
+    def __init__(self, case: Case, done: Iterable[Move] = ()) -> None:
         super().__init__(case, done)
-        self._asked = plan or plan_of(case)
+        self.plan = plan_of(case)
         self.runs = tuple(
             self._bet(one, one.evidence["outcome"], one.evidence.get("today") or one.evidence["outcome"])
             for one in self.of_kind("run")
             if one.evidence.get("outcome")
         )
         self.handed: Bet | None = None
-        self.table = Table(self._asked, {})
+        self.table = Table(self.plan, {})
         for one in self.of_kind("hand-in"):
             if one.choice and not self.handed:
                 self._hand_in(one)
 
     def _bet(self, one: Move, outcome: Outcome, today: Outcome) -> Bet:
         line, said = (*one.choice, "", "")[:2]
-        came = came_out(self._asked, outcome, today)
+        came = came_out(self.plan, outcome, today)
         return Bet(config_in(line), said, one.confidence or 1, outcome, today, came, one.evidence)
 
     def _hand_in(self, one: Move) -> None:
         """A hand-in without a table that decides it is passed over."""
         hand, seen = one.choice[0], one.evidence.get("table") or {}
-        here = Table(as_played(self._asked, seen), seen)
+        here = Table(self.plan, seen)
         if {here.today, hand} <= set(seen) and here.decided(hand):
             self.handed, self.table = self._bet(one, seen[hand], seen[here.today]), here
-
-    @property
-    def plan(self) -> Plan:
-        """The panel; after the hand-in that of the machine that decided it."""
-        return self.table.plan
 
     @property
     def spent(self) -> int:
@@ -225,17 +219,16 @@ class Tuning(play.Play):
         case: Case,
         log: AnswerLog,
         measure: Measure | None = None,
-        plan: Plan | None = None,
         recorded: Recorded | None = None,
         busy: Busy = lambda case: False,
     ) -> None:
         super().__init__(case, log)
-        self.plan, self._measure, self._recorded, self._busy = plan or plan_of(case), measure, recorded, busy
+        self.plan, self._measure, self._recorded, self._busy = plan_of(case), measure, recorded, busy
         self.undecided = False
         """Whether the last hand-in was not kept, because its measurement decided nothing."""
 
     def read(self, done: Sequence[Move]) -> Attempt:
-        return Attempt(self.case, done, self.plan)
+        return Attempt(self.case, done)
 
     def runs_left(self) -> int:
         return max(0, self.plan.runs - self.attempt.spent)
@@ -286,7 +279,7 @@ class Tuning(play.Play):
         recording: another machine's recording answers, where this one is busy.
         """
         config, bet, confidence = self.ready(config, bet, confidence, False)
-        found = self._of_recording(config) if recording else self._outcomes([config])
+        found = self._outcomes(config, [config], recording)
         evidence = {
             "outcome": dict(found.outcomes[key(config)]),
             "today": dict(found.outcomes[key(self.plan.today)]),
@@ -301,7 +294,7 @@ class Tuning(play.Play):
         is kept or shown, and it may be made again. recording: another machine's recording decides.
         """
         config, bet, confidence = self.ready(config, bet, confidence, True)
-        found = self._of_recording(config) if recording else self._outcomes(None)
+        found = self._outcomes(config, None, recording)
         self.undecided = not Table(self.plan, found.outcomes).decided(key(config))
         if self.undecided:
             raise MoveError(
@@ -316,22 +309,17 @@ class Tuning(play.Play):
         self.write("hand-in", (key(config), bet), confidence=confidence, evidence=evidence)
         return self.attempt.handed
 
-    def _of_recording(self, config: Config) -> Measured:
-        """The recorded table. Raises MoveError where it does not know the configuration."""
-        found = self._recorded(self.case) if self._recorded else Measured({}, "recording")
-        if key(config) not in found.outcomes:
-            raise MoveError(
-                "No recording knows this setting, so it cannot decide here. Close other programs and measure.",
-                "没有哪份录好的结果里有这套设置，没法由它来判。关掉别的程序，自己测吧。",
-            )
-        return found
-
-    def _outcomes(self, configs: Sequence[Config] | None) -> Measured:
+    def _outcomes(self, config: Config, configs: Sequence[Config] | None, recording: bool) -> Measured:
+        """By rule, measured or recorded. Raises MoveError where nothing is known of the configuration."""
         if self.plan.rules:
             return Measured(ruled(self.plan), "rule")
-        if self._measure is None:
-            raise MoveError("Nothing can be measured here.", "这里没法测量。")
-        return self._measure(self.case, configs)
+        found = self._recorded(self.case) if recording else self._measure(self.case, configs)
+        if key(config) not in found.outcomes:
+            raise MoveError(
+                "That machine cannot run this setting, so nothing is known of it. Take another one.",
+                "那台机器跑不了这套设置，结果无从知道。换一套吧。",
+            )
+        return found
 
     # --- what a learner names ---
 

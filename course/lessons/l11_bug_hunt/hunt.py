@@ -6,7 +6,6 @@ Importing this loads no torch.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -121,13 +120,13 @@ class Trial:
 # --- running and judging ------------------------------------------------------------------------------------------
 
 
-def seen(one: Bug, text: str, beside: str = "") -> dict[str, Any]:
-    """What the scene sees of the script ``text``, in a new process (see ``run_case``). beside: a second script, run in turn with it
-    where the scene compares times. Never raises for a script that fails, hangs or kills its process: then ``error`` says so.
+def seen(one: Bug, text: str) -> dict[str, Any]:
+    """What the scene sees of the script ``text``, in a new process (see ``run_case``). Never raises for a script that fails, hangs
+    or kills its process: then ``error`` says so.
     """
     try:
         return call_in_new_process(
-            "course.lessons.l11_bug_hunt.run_case", "run_case", one.case.id, text, beside,
+            "course.lessons.l11_bug_hunt.run_case", "run_case", one.case.id, text,
             variables=one.variables, timeout_s=PATIENCE_S, warm=not one.fresh,
         )[0]  # fmt: skip
     except ProbeError as error:
@@ -189,15 +188,6 @@ def judge(one: Bug, facts: Mapping[str, Any]) -> Trial:
         )
         return Trial("left", (why, told))
     return Trial("gone", (told,))
-
-
-def same_code(one: str, other: str) -> bool:
-    """Whether two scripts differ in comments and blanks at most."""
-
-    def bare(text: str) -> str:
-        return re.sub(r"\s+", "", "\n".join(line.split("  #")[0] for line in text.split("\n")))
-
-    return bare(one) == bare(other)
 
 
 @dataclass(frozen=True)
@@ -349,10 +339,6 @@ class Hunt(play.Play):
             )
         if not isinstance(text, str) or not text.strip():
             raise MoveError("Give the whole repaired script as text.", "请给出修好的整段脚本（文本）。")
-        if same_code(text, self.bug.script):
-            raise MoveError(
-                "🛠️ That is the script as it came: nothing is changed yet.", "🛠️ 这还是原来的脚本，什么也没改。"
-            )
         facts = seen(self.bug, text)
         trial = judge(self.bug, facts)
         self.write("repair", (trial.state,), evidence=_evidence(self.case, facts), text=text)
@@ -363,7 +349,7 @@ class Hunt(play.Play):
         self._ready_for("repair")
         if not self.bug.innocent:
             raise MoveError("There is a fault to repair: `repair(...)`.", "这里有毛病要修：用 `repair(...)`。")
-        as_is = seen(self.bug, self.bug.script, beside=self.bug.accused)
+        as_is = seen(self.bug, self.bug.script)
         proof = proof_of(self.bug, as_is, seen(self.bug, self.bug.accused))
         if proof.objection is None:
             facts = {"as is": proof.as_is, "as wished": proof.as_wished}

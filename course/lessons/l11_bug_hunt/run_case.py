@@ -22,8 +22,8 @@ def line_of(error: BaseException, path: Path) -> int | None:
     return found[-1] if found else None
 
 
-def run_case(case_id: str, text: str, beside: str = "") -> dict[str, Any]:
-    """Run the script ``text`` in the scene of a case, here, and say what was seen, as JSON data. beside: a second script.
+def run_case(case_id: str, text: str) -> dict[str, Any]:
+    """Run the script ``text`` in the scene of a case, here, and say what was seen, as JSON data.
 
     Keys: what the scene gives; ``printed``; ``left``: the switches that have another value than before, name ->
     [before, after]; ``error``: {kind, said, line}, or ``missing``: a name, where it did not come to its end.
@@ -37,9 +37,7 @@ def run_case(case_id: str, text: str, beside: str = "") -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"{NAME}.py")
         path.write_text(text, encoding="utf-8")
-        other = Path(folder, "beside.py")
-        other.write_text(beside, encoding="utf-8")
-        stage = Stage(path, Stage(other) if beside else None)
+        stage = Stage(path)
         sys.path.insert(0, folder)
         os.chdir(folder)
         try:

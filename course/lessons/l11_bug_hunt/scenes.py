@@ -7,7 +7,6 @@ in a new process.
 from __future__ import annotations
 
 import os
-import time
 
 from course.core.i18n import Text, both
 from course.lessons.l11_bug_hunt import scenes_gpu
@@ -170,72 +169,26 @@ def nothing_to_repair(facts: Facts) -> Text:
 # --- cpu-timer ----------------------------------------------------------------------------------------------------
 
 
-TIMES = 24
-"""How often each script tells its time, in turn."""
-PATIENCE_S = 20.0
-"""On a machine that is busier than that, fewer times have to do."""
-ROOM = 1.5
-"""How much longer a script may take that reads a value in each call: the reading is a step, too. With a queue it would be many
-times as long.
-"""
-
-
 def cpu_timer_scene(stage: Stage) -> Facts:
     from course.exercises.checking import watched
 
     steps = watched(stage.run)
-    devices = sorted({str(one.result.device) for one in steps if hasattr(one.result, "device")})
-    facts: Facts = {"devices": devices, "ms": float(stage.get("ms"))}
-    if stage.beside:
-        facts["ratio"] = _longer(stage, stage.beside)
-    return facts
-
-
-def _longer(stage: Stage, other: Stage) -> list[float]:
-    """[ratio, low, high] of the time that the other script tells over that of this one; empty where that carries no interval."""
-    from course import flags
-    from course.timing import interval_or_none
-    from course.timing.stats import median
-
-    def told(one: Stage) -> float:
-        one.run()
-        return float(one.get("ms"))
-
-    ratios, end = [], time.monotonic() + PATIENCE_S
-    with flags.using({"torch.num_threads": 1}):
-        while len(ratios) < TIMES and time.monotonic() < end:  # not watched: watching costs time
-            order = (stage, other) if len(ratios) % 2 else (other, stage)
-            times = {one: told(one) for one in order}
-            ratios.append(times[other] / times[stage])
-    found = interval_or_none(ratios)
-    return [median(ratios), found.low, found.high] if found else []
+    return {"devices": sorted({str(one.result.device) for one in steps if hasattr(one.result, "device")})}
 
 
 def cpu_timer_told(facts: Facts) -> Text:
-    where, more = ", ".join(facts["devices"]), both("", "")
-    if facts.get("ratio"):
-        ratio, low, high = facts["ratio"]
-        more = both(
-            f" Both run in turn: with the wait it takes {ratio:.2f} [{low:.2f}, {high:.2f}] of the time without.",
-            f"两种轮流跑：加上等待，耗时是不等的 {ratio:.2f} 倍 [{low:.2f}, {high:.2f}]。",
-        )
+    where = ", ".join(facts["devices"])
     return both(
-        f"All tensors were on: {where}. The script says {facts['ms']:.3f} ms a call.{more['en']}",
-        f"所有张量都在：{where}。脚本说每次调用 {facts['ms']:.3f} 毫秒。{more['zh']}",
+        f"All tensors were on: {where}. On a CPU a call comes back when its work is done.",
+        f"所有张量都在：{where}。在 CPU 上，调用返回时活儿就干完了。",
     )
 
 
 def cpu_timer_innocence(as_is: Facts, as_wished: Facts) -> Text | None:
-    """A clock that did not wait for the work would tell a much shorter time than one that does."""
-    if as_is["devices"] != ["cpu"]:
-        return both("Not everything is on the CPU.", "不是所有张量都在 CPU 上。")
-    if not as_is.get("ratio") or as_is["ratio"][2] > ROOM:
-        return both(
-            f"Two single times prove nothing: the whole interval must lie below {ROOM:g}, and it does not. "
-            "The machine may be busy: close other programs, and run both once more.",
-            f"单凭两个时间证明不了什么：整个区间要在 {ROOM:g} 以下才算，现在不是。机器可能正忙：关掉别的程序，两种再跑一遍。",
-        )
-    return None
+    """Where nothing is on a GPU there is no queue, and no clock has to wait."""
+    if as_is["devices"] == ["cpu"]:
+        return None
+    return both("Not everything is on the CPU.", "不是所有张量都在 CPU 上。")
 
 
 # --- cpu-benchmark ------------------------------------------------------------------------------------------------

@@ -37,10 +37,10 @@ class Printed(io.StringIO):
 
 
 class Stage:
-    """Where a scene runs its script. ``path``: the script's file; ``beside``: the stage of a second script, to compare with."""
+    """Where a scene runs its script. ``path``: the script's file."""
 
-    def __init__(self, path: Path, beside: Stage | None = None) -> None:
-        self.path, self.beside = path, beside
+    def __init__(self, path: Path) -> None:
+        self.path = path
         self.script: ModuleType | None = None
 
     def run(self) -> ModuleType:

@@ -329,22 +329,6 @@ def test_todays_setting_takes_no_bet_and_is_evident_when_its_strongest_rival_was
     assert other.attempt.score().points == 10
 
 
-def test_a_machine_that_lacks_a_control_has_a_smaller_panel_and_its_table_is_read_as_played(log):
-    small = PLAN.without({"threads"}, {("dtype", "int8")})
-    assert [one.id for one in small.controls] == ["dtype"] and len(small.configs()) == 3
-
-    def here(case, configs):
-        return Measured({panel.key(one): outcome(1.0, 0.01) for one in small.configs()}, "live")
-
-    played = Tuning(LIVE, log, here, small)
-    played.run({"dtype": "bf16"}, "same", 2)
-    played.hand_in({})
-    assert played.attempt.score().points == 5 + 2 + 1.5
-    assert board.standing(LIVE, log.entries()).words["en"].startswith("handed in")
-    played.cause("c")
-    assert board.standing(LIVE, log.entries()).first.points == 9.5
-
-
 def test_a_ruled_case_measures_nothing(log):
     played = Tuning(RULED, log)
     found = played.run({"enabled": "off"}, "works", 2)
@@ -359,6 +343,23 @@ def test_moves_survive_rubbish_in_the_log(log):
     log.append("move", LIVE.id)
     assert board.standing(LIVE, log.entries()).scores == ()
     assert Tuning(LIVE, log, measured).attempt.handed is None
+
+
+def test_a_setting_that_the_machine_cannot_run_is_refused_and_its_table_is_as_good(log):
+    def here(case, configs):
+        found = measured(case, configs)
+        return Measured({name: one for name, one in found.outcomes.items() if "int8" not in name}, "live")
+
+    played = Tuning(LIVE, log, here)
+    for move in (played.run, played.hand_in):
+        with pytest.raises(play.MoveError, match="cannot run"):
+            move({"dtype": "int8"}, "faster", 1)
+    played.hand_in({"dtype": "bf16"}, "faster", 1)
+    assert played.attempt.score().parts[0].points == 5
+    one_core = {"dtype=fp32": outcome(1.0), "dtype=bf16": outcome(0.5)}  # as an older version kept it without threads
+    old = AnswerLog(log.path.with_name("old.jsonl"))
+    moves.write(old, LIVE, "hand-in", ("dtype=bf16", "faster"), confidence=3, evidence={"table": one_core})
+    assert Tuning(LIVE, old).attempt.score().parts[0].points == 5
 
 
 # --- shown ----------------------------------------------------------------------------------------------------------

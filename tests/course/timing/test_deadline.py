@@ -11,7 +11,7 @@ import torch
 from course.experiment import base
 from course.experiment.base import run_experiment
 from course.game import cases
-from course.lessons.l10_tuning_master import game
+from course.lessons.l10_tuning_master import game, panel
 from course.lessons.l10_tuning_master.panel import FEW
 from course.roofline import peaks, place
 from course.timing import compare, deadline, measure
@@ -85,7 +85,7 @@ def test_the_rounds_of_an_experiment_end_half_way_between_its_budget_and_its_lim
 def test_a_case_looks_at_its_requirements_before_it_takes_rounds(monkeypatch):
     monkeypatch.setattr(base, "PATIENCE", 100)  # on a busy machine the requirements alone take longer than its limit
     case = cases.find("10-bank")
-    advice = game.plan_here(case).advice
+    advice = panel.plan_of(case).advice
     with rounds_end_within(0):
         found = game.measure(case, [advice]).outcomes
     assert [one["facts"].keys() for one in found.values()] == [{"error"}] * 2

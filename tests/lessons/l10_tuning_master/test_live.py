@@ -39,7 +39,7 @@ def one_run(name: str) -> dict[str, dict]:
     """The advice against today's: rows with ratio and facts, words on the way, every switch as before."""
     if not can(base.get(name).needs):
         pytest.skip("this build of PyTorch has no oneDNN, and the case would be replayed")
-    plan = game.plan_here(cases.find(name))
+    plan = panel.plan_of(cases.find(name))
     other = next(one for one in [plan.advice, *plan.configs()] if one != plan.today)
     before, threads = flags.read(), torch.get_num_threads()
     random = torch.random.get_rng_state()
@@ -87,7 +87,7 @@ def test_the_errors_of_number_types_stand_in_order_and_bfloat16_keeps_the_limit(
     limit = panel.plan_of(cases.find("bank")).limits[0].most
     assert errors["fp32"] < 1e-5 < errors["bf16"] < limit
     assert errors["autocast"] == pytest.approx(errors["bf16"], rel=0.5), "autocast computes in bfloat16 too"
-    if workloads.int8_works():
+    if workloads.possible({"dtype": "int8"}):
         assert facts("10-bank", dtype="int8")["error"] > limit
 
 
@@ -106,12 +106,6 @@ def test_the_headline_follows_the_table(name):
     assert ("50 % less" in told(0.5, broken=True)) == (not limits), "what breaks a limit is not the best, however fast"
     if name != "10-laptop":  # there today's breaks the limit
         assert "Nothing to gain" in told(1.4)
-
-
-def test_on_a_single_core_there_is_no_control_for_threads(monkeypatch):
-    monkeypatch.setattr(workloads, "cores", lambda: 1)
-    assert "threads" not in [one.id for one in game.plan_here(cases.find("voice")).controls]
-    assert "threads" not in game.plan_here(cases.find("voice")).today
 
 
 def test_where_nothing_can_be_measured_a_recording_is_replayed_or_it_is_said(monkeypatch, tmp_path, capsys):
