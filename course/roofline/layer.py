@@ -26,8 +26,7 @@ class Layer:
     one forward. moved: bytes of ideal traffic: inputs + weights + outputs, each once a call. time_ms: median time of all its calls
     in one forward. calls: how often it ran. peaks: what the roof is made of. samples_ms: the times behind the median, one a round
     (none: a time without an interval). overhead_ms: what these calls take at least however little they do: on a CPU the time of an
-    operator on a single number, on an accelerator that of the Python thread that issues them. shape: input and output of its first
-    call, as "1x64x56x56 -> 1x64x56x56". params: numbers in its parameters (a tied one counts in the layer that has it first).
+    operator on a single number, on an accelerator that of the Python thread that issues them.
     """
 
     name: str
@@ -39,8 +38,6 @@ class Layer:
     peaks: Peaks
     samples_ms: tuple[float, ...] = ()
     overhead_ms: float = 0.0
-    shape: str = ""
-    params: int = 0
 
     @property
     def intensity(self) -> float:
@@ -104,8 +101,6 @@ class Layer:
         return {
             "layer": self.name,
             "kind": self.kind,
-            "shape": self.shape,
-            "params": self.params,
             "calls": self.calls,
             "flops": self.flops,
             "bytes": self.moved,

@@ -44,10 +44,9 @@ STEADY_CALLS = 5
 def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: float = 5.0, **kwargs: Any) -> Roofline:
     """Where the time of a forward goes, in one table: place `model(*inputs, **kwargs)` and each of its layers under the roof.
 
-    For each layer (a module that calls no other one): output shape, parameters, FLOPs (course.flops), bytes moved at least, measured
-    time, its part of the time with the likely range, what limits it (compute, memory, or neither: overhead) and how far from the roof
-    it is. What runs outside the layers is a row of its own; the parts add up to 100 %. Print it, show it in a notebook, or ask
-    `.rows()` (plain dicts for pandas).
+    For each layer (a module that calls no other one): FLOPs (course.flops), bytes moved at least, measured time, its part of the time
+    with the likely range, what limits it (compute, memory, or neither: overhead) and how far from the roof it is. What runs outside the
+    layers is a row of its own; the parts add up to 100 %. Print it, show it in a notebook, or ask `.rows()` (plain dicts for pandas).
 
     The forward runs without gradients, in the mode the model is in, and on copies of model and inputs: nothing of yours changes, also
     after an exception, and random generators are put back. Hooks of yours that only look run as often as in one forward. (What a
@@ -171,10 +170,8 @@ class _Run:
         work = {node.name: node for _, node in self.counted.by_module.walk()}
         layers = []
         for unit in self.layers:
-            node = work.get(unit.name)
-            flops, params = (node.flops, node.total_params) if node else (0, 0)
-            samples_s = unit.parts if self.kind == "cuda" else unit.samples_s
-            layers.append(self._layer(unit, flops, params, samples_s, roof))
+            flops = work[unit.name].flops if unit.name in work else 0
+            layers.append(self._layer(unit, flops, unit.parts if self.kind == "cuda" else unit.samples_s, roof))
         roof, raised = _raised(roof, layers)
         layers = [replace(layer, peaks=roof) for layer in layers]
         whole = layers[0] if self.alone else self._whole(layers, roof)
@@ -194,18 +191,16 @@ class _Run:
         rest = [max(0.0, whole_ms - sum(layer.time_ms for layer in layers))]
         return tuple(part * whole_ms for part in self.outside) or tuple(rest)
 
-    def _layer(self, unit: Unit, flops: int, params: int, samples_s: list[float], roof: Peaks) -> Layer:
+    def _layer(self, unit: Unit, flops: int, samples_s: list[float], roof: Peaks) -> Layer:
         samples = tuple(seconds * 1e3 for seconds in samples_s)
         least = [seconds for call in self.floor for seconds in call.samples_s]
-        overhead_s = unit.calls * median_interval(least).low if least else 0.0
-        about = roof, samples, overhead_s * 1e3, unit.shape, params
-        return Layer(
-            unit.name, type(unit.module).__name__, flops, unit.moved, median(samples), max(unit.calls, 1), *about
-        )
+        overhead_ms = unit.calls * median_interval(least).low * 1e3 if least else 0.0
+        kind, calls = type(unit.module).__name__, max(unit.calls, 1)
+        return Layer(unit.name, kind, flops, unit.moved, median(samples), calls, roof, samples, overhead_ms)
 
     def _whole(self, layers: Sequence[Layer], roof: Peaks) -> Layer:
         """The model as if it were one layer: what enters and leaves it, and every weight, once."""
-        whole = self._layer(self.as_layer, self.counted.flops, self.counted.params, self.whole.samples_s, roof)
+        whole = self._layer(self.as_layer, self.counted.flops, self.whole.samples_s, roof)
         idle_ms = (self.idle or 0.0) * whole.time_ms
         return replace(whole, overhead_ms=max(idle_ms, sum(layer.overhead_ms for layer in layers)))
 

@@ -18,7 +18,7 @@ from torch import nn
 
 from course.roofline.hooks import around
 from course.roofline.machine import cache_bytes, clock, free_bytes, wait
-from course.roofline.tensors import copied, moved, shape, size, tensors
+from course.roofline.tensors import copied, moved, size, tensors
 from course.roofline.words import cannot
 
 LARGEST_SWEEP = 512 << 20
@@ -60,14 +60,13 @@ class Call:
 
 @dataclass(eq=False)
 class Unit:
-    """A module and what was seen of it. moved: bytes of all its calls. shape: of its first call. calls: how often it ran. timed: its
-    calls, if it is a layer. parts: on a GPU, the seconds of its kernels in each run that was profiled.
+    """A module and what was seen of it. moved: bytes of all its calls. calls: how often it ran. timed: its calls, if it is a
+    layer. parts: on a GPU, the seconds of its kernels in each run that was profiled.
     """
 
     name: str
     module: nn.Module
     moved: int = 0
-    shape: str = ""
     calls: int = 0
     timed: list[Call] = field(default_factory=list)
     parts: list[float] = field(default_factory=list)
@@ -79,7 +78,7 @@ class Unit:
 
 
 class Capture:
-    """One run of the whole in which modules note their shapes and bytes, and layers get their calls with copies of what they were given.
+    """One run of the whole in which modules note their bytes, and layers get their calls with copies of what they were given.
 
     layers: modules that called no other one, in the order of their first calls. Modules of nn.utils.parametrize, which make a weight
     of the layer they are in, belong to that layer. Raises RooflineError where a call cannot be repeated alone.
@@ -127,7 +126,6 @@ class Capture:
     def _after(self, module: nn.Module, output: Any) -> None:
         _, inputs, versions, own, context = self.open_calls.pop()
         unit, written = self.units[id(module)], versions != _versions(inputs)
-        unit.shape = unit.shape or shape(inputs, tensors(output))
         unit.moved += moved(module, inputs, output, written)
         unit.calls += 1
         if id(module) not in self.containers:

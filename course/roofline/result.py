@@ -77,7 +77,7 @@ class Roofline:
     def rows(self) -> list[dict[str, Any]]:
         """Plain dicts, as for pandas.DataFrame: the whole model first, then the layers as they ran, then "(outside the layers)".
 
-        layer, kind, shape, params, calls, flops, bytes, flops_per_byte, time_ms with low_ms and high_ms (95 %), share_of_time with
+        layer, kind, calls, flops, bytes, flops_per_byte, time_ms with low_ms and high_ms (95 %), share_of_time with
         share_of_time_low and share_of_time_high, bound, share_of_roof with share_low and share_high, and more.
         """
         parts = [(1.0, 1.0, 1.0), *(layer.part_of(self.layers) for layer in self.layers)]
@@ -92,8 +92,8 @@ class Roofline:
 
     def _lines(self) -> list[list[str]]:
         head = t(
-            "layer|output|parameters|FLOPs|bytes|time|of the time|likely range|limited by|of its roof|likely range",
-            "层|输出|参数|FLOPs|字节|耗时|占耗时|可能范围|受限于|占屋顶|可能范围",
+            "layer|FLOPs|bytes|time|of the time|likely range|limited by|of its roof|likely range",
+            "层|FLOPs|字节|耗时|占耗时|可能范围|受限于|占屋顶|可能范围",
         ).split("|")
         kind = self.whole.kind
         first = _line(t(f"whole model: {kind}", f"整个模型：{kind}"), self.whole, [self.whole])
@@ -227,8 +227,6 @@ def _line(name: str, layer: Layer, every: Sequence[Layer]) -> list[str]:
     share, low, high = layer.part_of(every)
     return [
         name,
-        layer.shape.rpartition(" -> ")[2],
-        f"{layer.params:,}" if known else "–",
         scaled(layer.flops, "") if layer.flops else t("memory only", "仅访存") if known else "–",
         scaled(layer.moved, "B") if known else "–",
         format_ms(layer.time_ms),

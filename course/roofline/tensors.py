@@ -25,17 +25,6 @@ def _storage(tensor: torch.Tensor) -> Any:
         return None
 
 
-def shape(inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> str:
-    """As `1x64x56x56 -> 1x128x28x28`; a length that differs within a nested tensor is a *."""
-    return " -> ".join(", ".join("x".join(_lengths(x)) or "1" for x in side) for side in (inputs, outputs))
-
-
-def _lengths(tensor: torch.Tensor) -> list[str]:
-    if tensor.is_nested:
-        return [str(len(tensor.unbind())), *["*"] * (tensor.dim() - 2), str(tensor.size(-1))]
-    return list(map(str, tensor.shape))
-
-
 def weights(module: nn.Module, inputs: list[torch.Tensor]) -> int:
     """Bytes of parameters and buffers read; of an embedding only the rows looked up."""
     held = sum(map(size, tensors([*module.parameters(), *module.buffers()])))

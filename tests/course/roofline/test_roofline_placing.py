@@ -89,7 +89,7 @@ def test_a_real_tiny_run():
     weights = sum(one.numel() * one.element_size() for one in Net().state_dict().values())
     assert found.whole.moved == 4 * (2 * 3 * 64 + 2 * 2) + weights  # as one layer: in, out, every weight
     assert found.rounds >= 6 and all(len(one.samples_ms) == found.rounds for one in named(found).values())
-    assert act.shape == "2x3x8x8 -> 2x3x8x8" and act.overhead_ms == 2 * conv.overhead_ms > 0
+    assert act.overhead_ms == 2 * conv.overhead_ms > 0
 
 
 def test_default_peaks_fit_the_model_and_are_measured_once_for_the_settings_of_now(monkeypatch):
@@ -223,7 +223,7 @@ class Telling(nn.Module):
 
 def test_a_dataclass_as_output_has_bytes():
     as_object, as_tuple = (placed(Telling(form), torch.randn(2, 4)).whole for form in (Answer, lambda *both: both))
-    assert as_object.moved == as_tuple.moved and as_object.shape == as_tuple.shape
+    assert as_object.moved == as_tuple.moved
 
 
 class Cache:
@@ -246,7 +246,7 @@ class Growing(nn.Module):
 def test_a_cache_among_the_inputs_stays_as_it_was_and_no_run_sees_a_longer_one():
     cache = Cache()
     found = placed(Growing(), torch.ones(1, 4), cache)
-    assert len(cache.kept) == 1 and found.whole.shape.endswith("-> 2x4")
+    assert len(cache.kept) == 1 and found.whole.moved == 4 * (4 + 4 + 20 + 8)
 
 
 @pytest.mark.parametrize(
@@ -262,11 +262,11 @@ def test_nested_inputs_and_padded_ones_are_placed():
     """The encoder takes its fast path, as without `place`: its layers call no other modules then."""
     rows = torch.nested.nested_tensor([torch.randn(3, 8), torch.randn(5, 8)])
     found = placed(nn.Sequential(nn.Linear(8, 4), nn.ReLU()), rows)
-    assert found.layers[0].shape == "2x*x8 -> 2x*x4" and not found.whole.peaks.notes
+    assert found.layers[0].moved == 4 * (64 + 36 + 32) and not found.whole.peaks.notes
     encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2).eval()
     padding = torch.tensor([[False] * 3 + [True] * 3, [False] * 6])
     found = placed(encoder, torch.randn(2, 6, 16), src_key_padding_mask=padding)
-    assert list(named(found)) == ["layers.0", "layers.1"] and found.layers[0].shape.startswith("2x*x16")
+    assert list(named(found)) == ["layers.0", "layers.1"]
 
 
 class Ensemble(nn.Module):
