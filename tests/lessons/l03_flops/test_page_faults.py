@@ -33,14 +33,6 @@ def test_fresh_pages_are_counted_one_by_one():
 
 
 @COUNTED
-def test_the_count_stands_also_after_an_exception():
-    with pytest.raises(KeyError), faults.count_faults() as seen:
-        touch(100)
-        raise KeyError
-    assert seen.minor >= 100
-
-
-@COUNTED
 def test_where_nothing_is_counted_nothing_is_said(monkeypatch):
     monkeypatch.setattr(faults, "resource", None)
     with faults.count_faults() as seen:
