@@ -42,25 +42,11 @@ CJK_FONTS = (
 
 @lru_cache(maxsize=1)
 def cjk_font() -> str | None:
-    """The first installed font known to hold Chinese characters, or None.
-
-    matplotlib keeps a list of fonts from its first start, in a folder that machines may share: fonts installed since are
-    added to it in this process, fonts that are not here do not count.
-    """
+    """The first font known to hold Chinese characters in matplotlib's list that is still here, or None."""
     from matplotlib import font_manager
 
-    fonts = font_manager.fontManager
-    if (found := _known_cjk(fonts)) is None:
-        listed = {entry.fname for entry in fonts.ttflist}
-        for path in set(font_manager.findSystemFonts()) - listed:
-            with contextlib.suppress(OSError, RuntimeError, UnicodeError):  # a broken file, or a kind it cannot read
-                fonts.addfont(path)
-        found = _known_cjk(fonts)
-    return found
-
-
-def _known_cjk(fonts: Any) -> str | None:
-    installed = {entry.name for entry in fonts.ttflist if entry.name in CJK_FONTS and os.path.exists(entry.fname)}
+    known = font_manager.fontManager.ttflist
+    installed = {entry.name for entry in known if entry.name in CJK_FONTS and os.path.exists(entry.fname)}
     return next((name for name in CJK_FONTS if name in installed), None)
 
 

@@ -17,7 +17,6 @@ MOST_DOTS = 300
 """Dots drawn of one series; of a longer one evenly picked ones."""
 REACH = 2.5
 """How many interquartile ranges beyond the quarter points still lie inside the picture."""
-BINS = 24
 
 
 def paired_plot(rows: Sequence[Row], title: str) -> Block:
@@ -57,7 +56,7 @@ def paired_plot(rows: Sequence[Row], title: str) -> Block:
 
 
 def samples_plot(rows: Sequence[Row], title: str) -> Block:
-    """The samples of one function in the order taken, their distribution beside, the first call apart.
+    """The samples of one function in the order taken, the first call apart.
 
     rows: the one of `Measurement.rows()`; title: its sentence. A line marks the median, a band its interval.
     """
@@ -77,22 +76,15 @@ def samples_plot(rows: Sequence[Row], title: str) -> Block:
         ticks = ticks_between(low, high, 5)
         x0 = 16 + max(wide(format_ms(tick), 12) for tick in ticks)
         paper = Canvas(w, 224)
-        x, y = scale(1, max(len(values), 2), x0 + 34, w - 78, False), scale(low, high, 220, 20, False)
+        x, y = scale(1, max(len(values), 2), x0 + 34, w - 14, False), scale(low, high, 220, 20, False)
         for tick in ticks:
-            paper.line([x0, w - 70], [y(tick)] * 2, "line")
+            paper.line([x0, w - 8], [y(tick)] * 2, "line")
             paper.text(x0 - 6, y(tick), format_ms(tick), "soft", 12, "right")
         if row["low_ms"] is not None:
-            paper.box(x0, y(row["high_ms"]), w - 70 - x0, y(row["low_ms"]) - y(row["high_ms"]), "quiet", r=0, alpha=0.5)
-        paper.line([x0, w - 70], [y(row["median_ms"])] * 2, "out", 2)
+            paper.box(x0, y(row["high_ms"]), w - 8 - x0, y(row["low_ms"]) - y(row["high_ms"]), "quiet", r=0, alpha=0.5)
+        paper.line([x0, w - 8], [y(row["median_ms"])] * 2, "out", 2)
         picked = [(at, ms) for at, ms in _picked(list(enumerate(values, 1))) if low <= ms <= high]
         paper.strokes([(x(at), x(at), y(ms)) for at, ms in picked], "out", 4, "round", 0.6)
-        tall = (y(low) - y(high)) / BINS
-        counts = [sum(int((ms - low) / (high - low) * BINS) == place for ms in inside) for place in range(BINS)]
-        bins = [
-            (w - 62, w - 62 + 54 * count / max(counts), y(low) - tall * (place + 0.5))
-            for place, count in enumerate(counts)
-        ]
-        paper.strokes([one for one in bins if one[1] > one[0]] if len(values) >= 8 else [], "out", tall, "butt", 0.6)
         at = min(max(first, low), high)
         paper.diamond(x0 + 12, y(at), 6, "paper", "bet")
         arrow = " ↑" if first > high else " ↓" if first < low else ""

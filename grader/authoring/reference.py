@@ -17,11 +17,11 @@ from course.core.catalog import BY_ID, LESSONS
 from course.core.i18n import LANGUAGES, Text, both, pick, speaking
 from course.core.markup import inline
 from course.core.markup import link as html_link
-from course.experiment import machines
 from course.flags import DEPENDS, GROUPS, TABLE, WHEN, Switch, module_of
 from course.questions import knowledge, messages
 from course.questions.bank import Bank, read_yaml
 from course.questions.items import Item
+from grader.authoring import machines
 from grader.project import Project, ProjectError
 from grader.project.template import render
 

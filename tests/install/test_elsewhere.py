@@ -4,7 +4,6 @@ forked. What of Windows is held against the course, `tests/support/elsewhere/sit
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
@@ -55,38 +54,6 @@ def test_git_for_windows_leaves_the_ends_of_lines_as_they_are():
     assert said.startswith("#!/bin/sh\n") and "\r" not in said
 
 
-TEXT = {"read_text": 0, "write_text": 1}
-"""method -> how many arguments stand before the encoding."""
-
-
-def without_encoding(source: str) -> list[int]:
-    """The lines in which a text file or a pipe is opened in the encoding of the machine."""
-    found = []
-    for call in ast.walk(ast.parse(source)):
-        if not isinstance(call, ast.Call):
-            continue
-        named = {one.arg: ast.unparse(one.value) for one in call.keywords}
-        method = getattr(call.func, "attr", "")
-        pipe = "True" in (named.get("text"), named.get("universal_newlines"))
-        file = method in TEXT and len(call.args) <= TEXT[method]
-        if (pipe or file) and "encoding" not in named:
-            found.append(call.lineno)
-    return found
-
-
-@pytest.mark.slow
-def test_texts_of_files_and_processes_have_an_encoding():
-    """Ruff sees the same in calls of `open`; here are pipes, and paths of which it does not know that they are paths."""
-    assert without_encoding("p.read_text()\np.write_text('x')\nrun(c, text=True)") == [1, 2, 3]
-    assert without_encoding("p.read_text('utf-8')\np.write_text('x', 'ascii')\nrun(c, text=True, encoding=e)") == []
-    assert {
-        str(path.relative_to(ROOT)): lines
-        for folder in ("course", "grader", "tools")
-        for path in (ROOT / folder).rglob("*.py")
-        if (lines := without_encoding(path.read_text("utf-8")))
-    } == {}
-
-
 def test_a_file_that_is_held_for_a_moment_is_replaced_after_it(tmp_path, monkeypatch):
     tries, target, real = [], tmp_path / "x.json", os.replace
     target.write_bytes(b"old")
@@ -118,13 +85,6 @@ def test_a_new_process_says_what_the_encoding_of_the_machine_has_no_sign_for():
     assert encoding == "utf-8" and "µs ≈ 微秒" in said
     with pytest.raises(new_process.ProbeError, match="没有"):
         new_process.answer_of("raise ValueError('没有')", variables={"PYTHONIOENCODING": "cp1252"})
-
-
-def test_code_with_any_sign_runs_in_a_new_process_of_a_machine_that_knows_ascii_alone():
-    code = "from course.experiment import new_process; print(ascii(new_process.answer_of('answer(\\'\\u5fae\\')')[0]))"
-    env = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, encoding="utf-8")
-    assert done.stdout.strip() == r"'\u5fae'", done.stderr
 
 
 @pytest.mark.slow
@@ -165,30 +125,6 @@ def script(place, code: str, **more: str) -> subprocess.CompletedProcess:
     )  # fmt: skip
 
 
-HELD_AGAINST_IT = {
-    "import fcntl": "Windows has no module fcntl",
-    "from resource import getrusage": "Windows has no module resource",
-    "import os; os.fork()": "Windows has no os.fork",
-    "from os import getloadavg": "cannot import name 'getloadavg'",
-    "import signal; signal.SIGKILL": "Windows has no signal.SIGKILL",
-    "import mmap; mmap.mmap(-1, 9, flags=mmap.MAP_PRIVATE)": "Windows has no mmap.MAP_PRIVATE",
-    "open('a:b', 'wb')": "Windows allows no such name",
-    "import os; os.mkdir('aux')": "Windows allows no such name",
-    "import os; f = open('a', 'wb'); os.replace('a', 'b')": "another process has this file open",
-    "import os; f = open('a', 'wb'); os.remove('a')": "another process has this file open",
-    "open('a', 'w')": "EncodingWarning",
-    "import multiprocessing; multiprocessing.get_context('fork')": "cannot find context for 'fork'",
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("line", HELD_AGAINST_IT)
-def test_a_line_that_windows_would_refuse_is_refused_to_the_course(windows, line):
-    at = str(ROOT / "course" / "made_up.py")
-    run = f"exec(compile({line!r}, {at!r}, 'exec'), {{'__name__': 'course.made_up'}})"
-    assert HELD_AGAINST_IT[line] in script(windows, run).stderr
-
-
 @pytest.mark.slow
 def test_every_module_of_the_course_loads_with_what_windows_has(windows):
     done = script(
@@ -198,7 +134,7 @@ def test_every_module_of_the_course_loads_with_what_windows_has(windows):
         "[importlib.import_module(name) for name in names if not name.endswith('__main__')]\n"
         "print(len(names))",
     )
-    assert done.returncode == 0 and int(done.stdout) > 300, done.stderr
+    assert done.returncode == 0 and int(done.stdout) > 100, done.stderr
 
 
 LEARNER = """

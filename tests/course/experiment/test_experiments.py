@@ -267,3 +267,13 @@ def test_a_record_names_the_processor_where_the_experiment_ran_on_it(monkeypatch
     exp = base.Experiment("09-x", "l09", 1, "mkldnn", 1.0, lambda budget: [{"a": 1}])
     record = base.run_experiment(exp)
     assert "Some Processor" in record.label()["en"] and record.file_name().startswith("09-x--some-processor--")
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "There is no NVIDIA GPU here"), ("zh", "这里没有 NVIDIA GPU")])
+def test_without_a_gpu_it_says_so_and_stops(tmp_path, monkeypatch, capsys, language, words):
+    from course.experiment import __main__ as experiments
+
+    set_language(language)
+    monkeypatch.setattr(experiments, "can", lambda needs: False)
+    assert experiments.main(["--record", str(tmp_path / "x"), "--needs", "cuda", "--missing"]) == 0
+    assert words in capsys.readouterr().out and not (tmp_path / "x").exists()

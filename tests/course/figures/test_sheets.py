@@ -16,7 +16,7 @@ from course.figures.panels import Panel, panels
 from course.figures.svg import BROAD, PHONE, SLIM
 from course.figures.timeline import timeline_plot
 from course.figures.timing import paired_plot, samples_plot
-from course.figures.words import fold, ratio_words, time_words
+from course.figures.words import fold, ratio_words
 from course.timing.stats import FEWEST_ROUNDS
 
 SIDES = ("it pays", "it costs")
@@ -141,20 +141,6 @@ def test_both_themes_are_written_out_and_the_page_decides_inside_widgets():
 def test_a_bet_that_the_picture_cannot_draw_is_refused(kind):
     with pytest.raises(ValueError, match="draws a bet by"):
         KINDS[kind][0](Bet("nothing at all"))
-
-
-def test_numbers_are_said_as_people_say_them():
-    set_language("en")
-    assert [ratio_words(one) for one in (0.57, 1.01, 1.4, 2.113, 10.5, 133)] == [
-        "43 % less", "the same", "40 % more", "2.1× as long", "10× as long", "130× as long"
-    ]  # fmt: skip
-    assert [time_words(one) for one in (6.1e-6, 0.0061, 0.12, 2.345, 600)] == [
-        "6.1 µs",
-        "6.1 ms",
-        "0.12 s",
-        "2.3 s",
-        "10 min",
-    ]
 
 
 def test_the_words_of_a_picture_tell_rows_of_one_name_apart():
