@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import textwrap
 from datetime import datetime, timezone
 
 from grader.course import Course, command, init
@@ -47,7 +46,7 @@ def run_roster(arguments: argparse.Namespace) -> int:
 
 def run_release(arguments: argparse.Namespace) -> int:
     from grader.project.dates import shown, utc
-    from grader.release.run import release, student_config, told_of_papers
+    from grader.release.run import release
 
     course = Course(arguments.dir)
     due = None if arguments.due is None else utc(arguments.due, course.timezone)
@@ -55,9 +54,8 @@ def run_release(arguments: argparse.Namespace) -> int:
     for lesson in arguments.lesson:
         said = release(course, lesson, due)
         print(f"released {lesson}" + (f", due {shown(due, course.timezone)}{past}" if due else ""))
-        print(*filter(None, [*said, told_of_papers(course.project, lesson)]), sep="\n")
-    print("who fetches it through the exchange has nbgrader and, in ~/.jupyter/nbgrader_config.py:")
-    print(textwrap.indent(student_config(course).rstrip(), "    "))
+        for sentence in said:
+            print(sentence)
     return 0
 
 

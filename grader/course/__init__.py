@@ -23,13 +23,7 @@ if TYPE_CHECKING:
     from nbgrader.api import Gradebook
     from nbgrader.apps.api import NbGraderAPI
 
-PRIVATE = (
-    "source",
-    "release",
-    "submitted",
-    "autograded",
-    "feedback",
-)  # not readable for others: students may have accounts on this machine
+PRIVATE = ("source", "release", "submitted", "autograded", "feedback")  # students may have accounts on this machine
 OURS = "grader.project.Infrastructure: "
 INCOMING, COMPLETE = "submitted/.import", "complete"  # no student's name begins with a dot
 

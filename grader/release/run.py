@@ -9,21 +9,15 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader import utils
 
-from course.questions.variants import is_template
 from grader.authoring.lint import lint
 from grader.authoring.scaffold import left_over
 from grader.course import Course, command, done
 from grader.course.gradebook import in_gradebook
 from grader.handin.papers import has_papers, released_salt, salt
 from grader.marking.probe import secret
-from grader.project import Project, ProjectError, checkpoint_items, notebook_in
+from grader.project import ProjectError, notebook_in
 from grader.project.build import assignment_notebook
 from grader.project.publish import text_of
-
-WHICH_ID = (
-    "Outside JupyterHub the first cell asks for the id: tell the class which one to type (exchange: the login name there; "
-    "Moodle, Canvas: the id of your roster; the name under submitted/)"
-)
 
 
 def release(course: Course, lesson: str, due: datetime | None = None) -> list[str]:
@@ -47,19 +41,6 @@ def release(course: Course, lesson: str, due: datetime | None = None) -> list[st
             gradebook.update_or_create_assignment(lesson, duedate=due)
     done(_hand_out(course, lesson), f"release_assignment {lesson}")
     return said
-
-
-def told_of_papers(project: Project, lesson: str) -> str:
-    """How much of a checkpoint differs from student to student, as a sentence for the instructor; "" where all have the same."""
-    raw = checkpoint_items(project, lesson).values()
-    own = [one for one in raw if is_template(one)]
-    points, of_all = (sum(float(one.get("points", 0)) for one in part) for part in (own, raw))
-    return (
-        f"{lesson}: {len(own)} of {len(raw)} questions ({points:g} of {of_all:g} points) differ for every student: other "
-        f"questions, numbers or options; the rest is the same for all.\n{WHICH_ID}"
-        if own
-        else ""
-    )
 
 
 def student_config(course: Course) -> str:

@@ -98,14 +98,6 @@ def test_a_course_in_one_language_is_asked_for_one_and_a_trap_may_be_a_sentence(
     assert [one.rule for one in told] == ["unknown-misconception"] and "keys.yaml:11: 50-c-draws" in told[0]
 
 
-def test_names_that_are_taken_or_none_are_refused(course, capsys):
-    for name, said in (("90_mine", "has these digits already"), ("mine", "two digits"), ("50-x", "two digits")):
-        assert (
-            main(["author", "new-checkpoint", name, "--dir", str(course.root)]) == 1 and said in capsys.readouterr().out
-        )
-    assert not (course.root / "checkpoints").exists()
-
-
 def hand_in(course, student, cells):
     """Put a submission with two answers in place. cells: grade id -> what the student wrote there."""
     folder = course.root / "submitted" / student / NAME

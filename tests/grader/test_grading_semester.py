@@ -13,7 +13,6 @@ from grader.cli import classes, main
 from grader.course import Course
 from grader.course.late import extend
 from grader.marking.autograde import How, autograde
-from grader.reporting.give_out import _uninterrupted
 from grader.reporting.summary import strays
 from tests.support.grading_class import copy_of, make_class, rows
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
@@ -132,9 +131,3 @@ def test_ctrl_c_and_a_full_disk_are_sentences(error, words, status, tmp_path, mo
     monkeypatch.setattr(classes, "run_export", Mock(side_effect=error))
     assert main(["export", "--dir", str(tmp_path)]) == status
     assert words in capsys.readouterr().out
-
-
-def test_ctrl_c_in_the_middle_of_feedback_ends_it():
-    with pytest.raises(KeyboardInterrupt):
-        _uninterrupted({"success": False, "error": "Traceback ...\n  File ...\nKeyboardInterrupt\n"})
-    assert _uninterrupted({"success": True}) == {"success": True}
