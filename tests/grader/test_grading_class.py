@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import nbformat
 import pytest
 
-from grader.cli.made_up import CLASS, demo
+from course.learning.sheet import AnswerSheet
+from grader.cli.made_up import CLASS, demo, right
 from grader.course import Course
 from grader.course.marks import CellMark, cell_marks
+from grader.handin.answers import keyed_items
 from grader.marking.autograde import How, autograde
 from grader.marking.step import grade_id
-from grader.project import ProjectError
-from grader.project.build import checkpoint_notebook
+from grader.project import Project, ProjectError
+from grader.project.build import answer_id, checkpoint_notebook
+from grader.project.task import tasks
 from tests.support.grading_class import stock
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 
@@ -88,3 +94,32 @@ def test_a_class_is_graded_as_deserved_and_nothing_of_others_is_cleared(tmp_path
     with pytest.raises(ProjectError, match="another folder"):
         demo(root, "en", project, students=CLASS[:1])
     assert (root / "grades.csv").exists()
+
+
+@pytest.mark.slow
+def test_nbgrader_validate_as_students_run_it_an_untouched_checkpoint_does_not_validate_and_a_finished_one_does(
+    tmp_path,
+):
+    real, lesson = Project(), "08_mps"
+    untouched, finished = (tmp_path / name / f"{lesson}_checkpoint.ipynb" for name in ("untouched", "finished"))
+    released = (real.notebooks / "en" / "checkpoints" / f"{lesson}_checkpoint.ipynb").read_text(encoding="utf-8")
+    items, hidden = keyed_items(real, lesson), tasks(real, lesson)
+    untouched.parent.mkdir()
+    untouched.write_text(released, encoding="utf-8")
+    finished.parent.mkdir()
+    notebook = nbformat.reads(released, as_version=4)
+    for cell in notebook.cells:
+        for identity, task in hidden.items():
+            if grade_id(cell) == answer_id(identity):
+                cell.source = task.solution
+    nbformat.write(notebook, finished)
+    sheet = AnswerSheet(lesson, items, finished.parent)
+    for identity, item in items.items():
+        sheet.record(identity, right(item))
+
+    command = [sys.executable, "-m", "nbgrader", "validate", str(untouched), str(finished)]
+    ran = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    of_untouched, success, rest = ran.stdout.partition("Success! Your notebook passes all the tests.")
+    assert f"FAILED ON {len(items) + len(hidden)} CELL(S)" in of_untouched, ran.stdout + ran.stderr
+    assert all(f"{identity}: not" in of_untouched for identity in (*items, *hidden)), ran.stdout + ran.stderr
+    assert success and not rest.strip(), ran.stdout + ran.stderr

@@ -1,7 +1,8 @@
-"""What happens to an instructor in a semester: files by mail, typing errors, Ctrl-C, a full disk, a lost gradebook."""
+"""What happens to an instructor in a semester: files by mail, typing errors, Ctrl-C, a full disk, a lost gradebook; and the commands."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -9,7 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from grader.cli import classes, main
+from grader.cli import COMMANDS, classes, main
 from grader.course import Course
 from grader.course.late import extend
 from grader.marking.autograde import How, autograde
@@ -131,3 +132,19 @@ def test_ctrl_c_and_a_full_disk_are_sentences(error, words, status, tmp_path, mo
     monkeypatch.setattr(classes, "run_export", Mock(side_effect=error))
     assert main(["export", "--dir", str(tmp_path)]) == status
     assert words in capsys.readouterr().out
+
+
+def test_every_command_is_listed_in_both_languages_and_has_help(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    said = capsys.readouterr().out
+    for name in [name for commands in COMMANDS.values() for name in commands]:
+        assert re.search(rf"^  {name} +\w.*[\u4e00-\u9fff]", said, re.MULTILINE), name
+        with pytest.raises(SystemExit) as ended:
+            main([*name.split(), "--help"])
+        assert ended.value.code == 0
+
+
+def test_a_folder_that_is_no_course_is_a_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", LESSON]) == 1 and "is no course directory" in capsys.readouterr().out
