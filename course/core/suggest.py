@@ -32,7 +32,8 @@ def _gone() -> dict[str, str | None]:
         import yaml
     except ModuleNotFoundError:  # recording and measuring need torch, numpy and tqdm alone
         return {}
-    return yaml.safe_load(GONE.read_text("utf-8"))
+    listed = yaml.safe_load(GONE.read_text("utf-8"))
+    return dict.fromkeys(listed["nothing"]) | listed["instead"]
 
 
 def no_longer(name: object) -> str:

@@ -53,7 +53,7 @@ RuntimeError: cuDNN error: {}
         ("4090", "cufft"),
         ("OMP_NUM_THREADS no effect", "env.OMP_NUM_THREADS"),
         ("cufft_plan_cache memory", "cuda.cufft_plan_cache.max_size"),
-        (TRACEBACK.format("CUDNN_STATUS_MAPPING_ERROR"), "cudnn-mapping-error"),
+        (TRACEBACK.format("CUDNN_STATUS_EXECUTION_FAILED"), "cudnn-execution-failed"),
         (TRACEBACK.format("GET was unable to find an engine to execute this computation"), "cudnn-no-engine"),
         ("MPS backend out of memory (MPS allocated: 3.40 GB, other allocations: 1.2 GB)", "mps-memory"),
         ("RNN backward training mode LSTM eval", "cudnn-rnn-eval"),

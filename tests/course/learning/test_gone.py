@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-import yaml
 
 import course
 from course.cards.anki import export
 from course.core.i18n import LANGUAGES, speaking
-from course.core.suggest import GONE, no_longer
+from course.core.suggest import _gone, no_longer
 from course.experiment import base
 from course.game import cases
 from course.learning.log import AnswerLog
@@ -20,7 +19,7 @@ from course.questions.bank import load_bank
 from course.questions.items import UnknownItem
 from course.verbs import state
 
-LISTED = yaml.safe_load(GONE.read_text("utf-8"))
+LISTED = _gone()
 BANK = load_bank()
 STAMP = {"time": "2026-03-01T09:00:00Z", "version": "0.1.0", "schema": 1, "lesson": "05_cudnn_benchmark"}
 LINES = [
