@@ -140,8 +140,6 @@ class _Check:
         if item.experiment and item.experiment not in known:
             said = f"there is no experiment {item.experiment}.{did_you_mean(item.experiment, known)}"
             found.append(Finding("unknown-id", f"{item.id}: field experiment: {said}"))
-        if not own and item.lesson not in BY_ID:
-            found.append(Finding("unknown-lesson", f"{item.id}: field lesson: there is no lesson {item.lesson}."))
         if item.varies and item.keyed:
             found += lint_variants(lambda seed: self._drawn(item, seed), self.beliefs, seeds, own)
         else:
@@ -182,24 +180,16 @@ def rows_with(path: Path, texts: Iterable[str]) -> list[int]:
 def known_ids(project: Project) -> dict[str, set[str]]:
     """All existing ids: kind -> ids."""
     checkpoint = {identity for lesson in project.checkpoints() for identity in checkpoint_items(project, lesson)}
+    exercises = {name for path in project.root.glob("course/*/*/exercises.yaml") for name in read_yaml(path)}
+    own = {name for lesson in project.own_checkpoints() for name in tasks(project, lesson)}
+    cases = {one["id"] for path in project.learner_folder.glob("*/cases.yaml") for one in read_yaml(path)}
     return {
         "item": set(practice_items(project)) | checkpoint,
         "checkpoint item": checkpoint,
-        "exercise": _exercises(project)
-        | {name for lesson in project.own_checkpoints() for name in tasks(project, lesson)},
+        "exercise": exercises | own,
         "experiment": _experiments(project),
-        "case": _cases(project),
+        "case": cases | {one.partition("-")[2] for one in cases},  # a case of a game also has a short name
     }
-
-
-def _cases(project: Project) -> set[str]:
-    """The cases of the games, with their short names."""
-    ids = {one["id"] for path in project.learner_folder.glob("*/cases.yaml") for one in read_yaml(path)}
-    return ids | {one.partition("-")[2] for one in ids}
-
-
-def _exercises(project: Project) -> set[str]:
-    return {name for path in project.root.glob("course/*/*/exercises.yaml") for name in read_yaml(path)}
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,10 +9,7 @@ from course.cards.render import static_html
 from course.core.catalog import BY_ID
 from course.core.i18n import Text, pick, speaking
 from course.core.markup import inline
-from course.experiment import base
-from course.experiment.result import claim
 from course.questions.items import Item
-from course.verbs.lessons import take_away
 from grader.book.clean import CALL_OF_CARD, STYLE, raw
 from grader.project import Project, read_yaml
 from grader.project.source import read
@@ -64,16 +60,6 @@ def _project(project: Project, name: str, code: str) -> str:
 
 
 def _lesson(lesson: str) -> str:
-    said = next(_told(lesson), "")
-    fold = f"<details><summary>{pick(SAID['measured'])}</summary><p>{said}</p></details>" if said else ""
-    return f'<li><a href="{lesson}.html"><b>{lesson[:2]}</b> <span>{pick(BY_ID[lesson].question)}</span></a>{fold}</li>'
-
-
-def _told(lesson: str) -> Iterator[str]:
-    """HTML of what the recordings say that the lesson repeats at its end, each with its machine."""
-    kept = take_away(lesson)
-    for name in kept.experiments if kept else ():
-        experiment = base.get(name)
-        record = base.recording(experiment)
-        if record is not None and (said := claim(record, experiment)):
-            yield f"{inline(pick(said))} <small>{html.escape(record.machine_name)}</small>"
+    return (
+        f'<li><a href="{lesson}.html"><b>{lesson[:2]}</b> <span>{inline(pick(BY_ID[lesson].question))}</span></a></li>'
+    )

@@ -57,12 +57,11 @@ def prose(text: str, language: str) -> str:
 
 
 def faults(cells: list[Cell]) -> Iterator[Found]:
-    """(line, rule, sentence) for each unknown mark, and for languages that mark different terms."""
+    """(line, rule, sentence) for each unknown mark."""
     headings = {
         code: {heading_text(one) for cell in cells if cell.language == code for one in _HEADING.findall(cell.body)}
         for code in ("en", "zh")
     }
-    before: set[str] = set()
     for cell in cells:
         if cell.kind != "markdown":
             continue
@@ -73,9 +72,6 @@ def faults(cells: list[Cell]) -> Iterator[Found]:
                 "unknown-term",
                 f"[[{unknown}]] is not in course/lessons/glossary.yaml: add it there, or mend the mark",
             )
-        if cell.language == "zh" and marked != before:
-            yield cell.line, "twin-terms", f"the twins mark other terms: {', '.join(sorted(marked ^ before))}"
-        before = marked
         for found in FORK.finditer(cell.body):
             if heading_text(found["heading"]) not in headings[cell.language]:
                 yield (
