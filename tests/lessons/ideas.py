@@ -19,16 +19,17 @@ task loses, or the state and the reason that an exercise's check gives::
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from course.core.catalog import BY_ID, PROJECTS, lesson_folder
 from course.exercises.exercise import all_exercises
+from course.timing import Comparison, Paired
 from grader.project import Project
 from grader.project.task import tasks
-from tests.lessons.races import raced
 
 HEADING, RIGHT, WRONG = (
     re.compile(form) for form in (r"=== (\S+) ===", r"right: (\S.*)", r"wrong \(([^)]+)\): (\S.*)")
@@ -127,3 +128,40 @@ def changed(base: str, lines: list[str], where: str) -> str:
             raise ValueError(f"{where}: {before!r} occurs {times} times in the right version, not once")
         base = base.replace(before, after)
     return base
+
+
+def raced(
+    functions: Mapping[str, Callable[[], Any]],
+    ratio: float,
+    width: float = 0.02,
+    rounds: int = 40,
+    baseline_ms: float = 20.0,
+) -> Comparison:
+    """The first function is the baseline; time(other) / time(baseline) is ``ratio``, give or take ``width``."""
+    baseline, candidate = functions
+    low, high = ratio - width, ratio + width
+    verdict = "faster" if high < 1 else "slower" if low > 1 else "same" if width <= 0.02 else "undecided"
+    pair = Paired(
+        name=candidate,
+        baseline=baseline,
+        ratio=ratio,
+        low=low,
+        high=high,
+        confidence=0.95,
+        verdict=verdict,
+        ratios=(ratio,) * rounds,
+        gate=0.02,
+    )
+    found = Comparison(
+        baseline=baseline,
+        pairs={candidate: pair},
+        medians_ms={baseline: baseline_ms, candidate: baseline_ms * ratio},
+        calls=dict.fromkeys(functions, 1),
+        rounds=rounds,
+        seconds=1.0,
+        device="cpu",
+        clock="perf_counter",
+        threads=1,
+    )
+    object.__setattr__(found, "functions", dict(functions))
+    return found

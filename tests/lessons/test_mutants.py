@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import copy
 import signal
+from collections.abc import Iterator
 
 import pytest
 
@@ -12,10 +15,8 @@ from course.core.catalog import LESSONS
 from course.exercises.exercise import all_exercises, judge
 from grader.project import Project
 from grader.project.task import tasks
-from tests.lessons.equivalent_mutants import EQUIVALENT
 from tests.lessons.ideas import IMPORTS
 from tests.lessons.losing import verdict_on
-from tests.lessons.mutants import mutants
 
 PROJECT = Project()
 DRAWS, SECONDS = 4, 20
@@ -96,3 +97,146 @@ def test_no_change_of_an_exercises_solution_is_called_right(exercise):
 def test_every_known_survivor_has_a_reason_and_a_solution():
     assert set(EQUIVALENT) <= {task.id for task in TASKS} | {exercise.id for exercise in FUNCTIONS}
     assert all(reason for known in EQUIVALENT.values() for reason in known.values())
+
+
+COMPARED = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+REVERSED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+COMPUTED = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.FloorDiv,
+    ast.FloorDiv: ast.Mult,
+    ast.Div: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+    ast.Pow: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+}
+
+
+def mutants(code: str) -> Iterator[tuple[str, str]]:
+    """(what was changed, the changed code) for each change; what was changed reads "line: before -> after"."""
+    tree = ast.parse(code)
+    told = {
+        id(inner)
+        for node in ast.walk(tree)
+        for field in ("annotation", "returns")
+        for inner in ast.walk(getattr(node, field, None) or ast.Pass())
+    }  # types say nothing about what is computed
+    for number, node in enumerate(ast.walk(tree)):
+        for change in _changes(node) if id(node) not in told else ():
+            other = copy.deepcopy(tree)
+            twin = next(one for place, one in enumerate(ast.walk(other)) if place == number)
+            before = ast.unparse(twin)
+            change(twin)
+            after = ast.unparse(ast.fix_missing_locations(twin))
+            if after != before:
+                yield f"{node.lineno}: {before} -> {after}".replace("\n", " "), ast.unparse(other)
+
+
+def _changes(node: ast.AST) -> Iterator:
+    """Functions that change a copy of the node in place."""
+    if isinstance(node, ast.Compare):
+        for place, op in enumerate(node.ops):
+            for table in (COMPARED, REVERSED):
+                if type(op) in table:
+                    new = table[type(op)]
+                    yield lambda twin, place=place, new=new: twin.ops.__setitem__(place, new())
+    elif isinstance(node, (ast.BinOp, ast.AugAssign)) and type(node.op) in COMPUTED:
+        yield lambda twin: setattr(twin, "op", COMPUTED[type(twin.op)]())
+    elif isinstance(node, ast.BoolOp):
+        yield lambda twin: setattr(twin, "op", ast.Or() if isinstance(twin.op, ast.And) else ast.And())
+        for place in range(len(node.values)):
+            yield lambda twin, place=place: twin.values.__setitem__(place, ast.Constant(isinstance(twin.op, ast.And)))
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield lambda twin: setattr(twin, "op", ast.UAdd())
+    elif isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float)):
+        if isinstance(node.value, bool):
+            yield lambda twin: setattr(twin, "value", not twin.value)
+        else:
+            yield lambda twin: setattr(twin, "value", twin.value + 1)
+            yield lambda twin: setattr(twin, "value", twin.value - 1)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value:
+        yield lambda twin: setattr(twin, "value", twin.value + "_")
+    elif isinstance(node, ast.IfExp):
+        yield lambda twin: (lambda a, b: (setattr(twin, "body", b), setattr(twin, "orelse", a)))(twin.body, twin.orelse)
+    elif isinstance(node, (ast.If, ast.While)):
+        yield lambda twin: setattr(twin, "test", ast.UnaryOp(ast.Not(), twin.test))
+    elif isinstance(node, ast.Return) and node.value is not None:
+        yield lambda twin: setattr(twin, "value", ast.Constant(None))
+    elif isinstance(node, (ast.Break, ast.Continue)):
+        yield lambda twin: setattr(twin, "__class__", ast.Pass)
+    elif isinstance(node, ast.Try) and node.finalbody:
+        yield lambda twin: setattr(twin, "finalbody", [ast.Pass()])
+
+
+LAST = "the list has one element here, so its first is its last"
+FLOAT = "the change is far below the relative tolerance of 1e-6 that times are compared with"
+UTF_8 = "Python reads utf-8_ as another spelling of utf-8"
+ON_THE_GATE = "an interval that ends on the gate itself is no case: a rounding error decides on which side it lies"
+
+EQUIVALENT: dict[str, dict[str, str]] = {
+    "01-t-replay": {"5: 0 -> -1": LAST, "7: 0 -> -1": LAST, "9: 0 -> -1": LAST, "10: 0 -> -1": LAST},
+    "02-t-interval": {
+        "10: 0 -> 1": "one case in 2**n more changes k for no n up to 60",
+        "13: missed > 0.05 * 2 ** n -> missed >= 0.05 * 2 ** n": "a twentieth of a power of two is never a whole number",
+    },
+    "06-t-obstacles": {
+        "10: a['seed'] is None or b['seed'] is None -> a['seed'] is None and b['seed'] is None": "where only one seed is None the two differ, which is found above",  # noqa: E501  (a line of a solution, whole)
+        "10: a['seed'] is None or b['seed'] is None -> False or b['seed'] is None": "where only one seed is None the two differ",
+        "10: a['seed'] is None or b['seed'] is None -> a['seed'] is None or False": "where only one seed is None the two differ",
+    },
+    "07-t-leaves": {"9: 'none' -> 'none_'": "what is given back where nothing is said is only compared with tf32"},
+    "08-t-device": {"7: built and usable -> True and usable": "nothing built is never usable"},
+    "09-t-time": {
+        "9: 3 -> 2": "field 2 of a line of oneDNN is the word primitive, never exec",
+        "9: 4 -> 5": "field 4 of a line of oneDNN is the engine, never exec",
+    },
+    "13-t-kernel": {
+        f"12: 0 -> {place}": "all three shapes have to agree, so any of them may be the one compared with"
+        for place in (1, -1)
+    },
+    "13-in-thread": {"12: 1 -> 2": "a pool of two starts one thread for one task"},
+    "12-t-gap": {"8: stop > begin -> stop >= begin": "an event without length covers nothing either way"},
+    "12-which-line": {
+        f"5: 0.0 -> {value}": "every sum starts from the same number, so the largest stays the largest"
+        for value in ("1.0", "-1.0")
+    },
+    "11-t-culprit": {
+        "15: 0 -> -1": "a list of one name has its first name last",
+        "17: 0 -> -1": "a list of one name has its first name last",
+    },
+    "own-race": {f"3: 9 -> {rounds}": "eight or ten rounds have as good a median as nine" for rounds in (8, 10)},
+    "own-save": {"6: '.new' -> '.new_'": "the file beside it may have any name", "7: 'utf-8' -> 'utf-8_'": UTF_8},
+    "own-load": {"5: 'utf-8' -> 'utf-8_'": UTF_8},
+    "own-usable": {
+        "10: (found - right).abs().max() <= 0.001 * right.abs().max() -> (found - right).abs().max() < 0.001 * right.abs().max()": "no way is off by the tolerance itself, and no image is nothing but zeros"  # noqa: E501  (a line of a solution, whole)
+    },
+    "03-least-ms": {
+        f"{line}: 1000000000.0 -> {value}": FLOAT for line in (2, 3) for value in ("1000000001.0", "999999999.0")
+    },
+    "14-ready": {"6: 'batch' -> 'batch_'": "the name of a dimension is free"},
+    "11-first-bad": {"2: 0 -> -1": "that many lines are good as well; it costs one question at most"},
+    "08-pick-device": {
+        "8: ' here, only cpu and ' -> ' here, only cpu and _'": "the words of the refusal are free",
+        "8: 'no usable ' -> 'no usable _'": "the words of the refusal are free",
+    },
+    "09-goes-to-onednn": {"1: 1 -> 0": "no groups and one group are both not more than one"},
+    "15-claim": {
+        "2: high < 0.98 -> high <= 0.98": ON_THE_GATE,
+        "4: low > 1.02 -> low >= 1.02": ON_THE_GATE,
+        "6: 0.98 <= low -> 0.98 < low": ON_THE_GATE,
+        "6: high <= 1.02 -> high < 1.02": ON_THE_GATE,
+    },
+}

@@ -45,92 +45,42 @@ def inside_cases(rng: random.Random) -> list[Case]:
 # --- 01-t-replay ------------------------------------------------------------------------------------------
 
 
+REPLAYED = {  # part -> events in a row; on and off: the two values of a round; yes and no: True and False
+    "threads": (
+        "set main off, thread main a, set a on, read main, read a",
+        "set main off, thread main a, thread a b, set main on, read b, set b off, read a",
+    ),
+    "fork": (
+        "set main yes, fork main a, read a, set a on, read a",
+        "fork main a, set a yes, set main on, fork a b, read b, read main",
+    ),
+    "spawn": ("set main yes, spawn main a, read a, set a yes, spawn a b, read b, read a, set a on, read a",),
+    "apart": ("fork main a, set main yes, read a, set a yes, set main no, read a, read main, set main on, read main",),
+}
+LAST = {
+    "spawn": "set main yes, spawn main a, read main, read a",
+    "apart": "fork main a, thread a b, set b yes, read main, read a, spawn main c, set c yes, read main",
+}
+
+
 def replay_cases(rng: random.Random) -> list[Case]:
     """Names and values are drawn, reads repeated; each part needs one idea more."""
 
-    def case(part: str, *events: list) -> Case:
+    def case(part: str, events: str, on: bool = True) -> Case:
         """The events after a start of drawn values, main False again; every read once to three times over."""
         words = rng.sample(("loader", "helper", "worker", "logger"), 3)
-        name = {"main": "main", **{key: f"{word}{rng.randint(1, 99)}" for key, word in zip("abc", words, strict=True)}}
+        said = {"main": "main", **{key: f"{word}{rng.randint(1, 99)}" for key, word in zip("abc", words, strict=True)}}
+        said |= {"on": on, "off": not on, "yes": True, "no": False}
         start = [
             ["set", "main", rng.random() < 0.5] if rng.random() < 0.5 else ["read", "main"]
             for _ in range(rng.randint(0, 4))
         ]
-        told = [[kind, *(name.get(one, one) for one in rest)] for kind, *rest in events]
+        told = [[kind, *map(said.__getitem__, rest)] for kind, *rest in map(str.split, events.split(", "))]
         repeated = [event for event in told for _ in range(rng.randint(1, 3) if event[0] == "read" else 1)]
         return Case(part, ([*start, ["set", "main", False], *repeated],))
 
-    cases = []
-    for on in (True, False):
-        cases += [
-            case(
-                "threads",
-                ["set", "main", not on],
-                ["thread", "main", "a"],
-                ["set", "a", on],
-                ["read", "main"],
-                ["read", "a"],
-            ),
-            case(
-                "threads",
-                ["set", "main", not on],
-                ["thread", "main", "a"],
-                ["thread", "a", "b"],
-                ["set", "main", on],
-                ["read", "b"],
-                ["set", "b", not on],
-                ["read", "a"],
-            ),
-            case("fork", ["set", "main", True], ["fork", "main", "a"], ["read", "a"], ["set", "a", on], ["read", "a"]),
-            case(
-                "fork",
-                ["fork", "main", "a"],
-                ["set", "a", True],
-                ["set", "main", on],
-                ["fork", "a", "b"],
-                ["read", "b"],
-                ["read", "main"],
-            ),
-            case(
-                "spawn",
-                ["set", "main", True],
-                ["spawn", "main", "a"],
-                ["read", "a"],
-                ["set", "a", True],
-                ["spawn", "a", "b"],
-                ["read", "b"],
-                ["read", "a"],
-                ["set", "a", on],
-                ["read", "a"],
-            ),
-            case(
-                "apart",
-                ["fork", "main", "a"],
-                ["set", "main", True],
-                ["read", "a"],
-                ["set", "a", True],
-                ["set", "main", False],
-                ["read", "a"],
-                ["read", "main"],
-                ["set", "main", on],
-                ["read", "main"],
-            ),
-        ]
-    return [
-        *cases,
-        case("spawn", ["set", "main", True], ["spawn", "main", "a"], ["read", "main"], ["read", "a"]),
-        case(
-            "apart",
-            ["fork", "main", "a"],
-            ["thread", "a", "b"],
-            ["set", "b", True],
-            ["read", "main"],
-            ["read", "a"],
-            ["spawn", "main", "c"],
-            ["set", "c", True],
-            ["read", "main"],
-        ),
-    ]
+    cases = [case(part, one, on) for on in (True, False) for part, rows in REPLAYED.items() for one in rows]
+    return [*cases, *(case(part, one) for part, one in LAST.items())]
 
 
 PARTS = parts_beside(__file__)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 import torch
 
 from course.experiment import base
 from course.experiment.new_process import answer_of
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
-from tests.lessons.l06_cudnn_deterministic.rows import table, trainings
+from tests.lessons.l06_cudnn_deterministic.rows import table
 from tests.lessons.live import check_picture, check_shown, measured, record_of
 
 # --- the toys ---------------------------------------------------------------------------------------------
@@ -25,14 +23,6 @@ def test_small_training_repeats_itself_and_pieces_change_its_bits():
     with pytest.raises(ValueError, match="1 to 16"):
         toy_repro.small_training(pieces=0)
     assert torch.get_num_threads() == threads
-
-
-def test_a_nudge_is_one_step_up():
-    values = torch.tensor([0.3, -2.0])
-    moved = values.clone()
-    toy_repro.nudge(moved)
-    assert bool((moved > values).all()) and torch.nextafter(moved, values).equal(values)
-    assert toy_repro.fit_losses(True, 3) != [] and toy_repro.duel_losses(False, 2) == toy_repro.duel_losses(False, 2)
 
 
 # --- what to write down -----------------------------------------------------------------------------------
@@ -61,11 +51,6 @@ def test_the_workspace_variable_is_still_documented_for_rnn_and_lstm_alone():
 
 
 # The rows below are invented test data. Nothing was measured.
-
-
-def test_agreement_is_never_called_a_promise():
-    rows = [{"run": i, "bits": "x", "first_entry": 0.1} for i in range(10)]
-    assert "nobody promises" in check_shown(record_of("06-two-lines", rows))
 
 
 def test_results_and_sets_of_kernels_are_counted_across_processes():
@@ -105,12 +90,3 @@ def test_the_cost_is_a_whole_row_for_each_operation():
 
 
 # --- what a GPU may refuse --------------------------------------------------------------------------------------
-
-
-def test_a_training_is_drawn_with_the_number_of_its_own_result():
-    """Four, three and three of ten agree: not eight and two that stand alone."""
-    rows = trainings(3)
-    bits = [row["bits"] for row in rows]
-    svg = check_picture(record_of("06-two-lines", rows)).svg()
-    numbers = re.findall(r">([123])</text>", svg)
-    assert sorted(map(numbers.count, "123")) == sorted(map(bits.count, set(bits))) == [3, 3, 4]

@@ -37,11 +37,6 @@ def test_a_simulated_machine_answers_as_one(name):
 # --- what depends on the version ----------------------------------------------------------------------------
 
 
-def test_streams_on_a_mac_came_with_torch_2_15():
-    version = tuple(map(int, torch.__version__.split(".")[:2]))
-    assert hasattr(torch.mps, "Stream") == (version >= (2, 15))
-
-
 NO_MPS = not torch.backends.mps.is_built()
 
 

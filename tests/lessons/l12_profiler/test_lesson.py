@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from course import flags
-from course.core.i18n import LANGUAGES, speaking
 from course.lessons.l12_profiler import cases, kernel_names
 from course.lessons.l12_profiler.experiments import read_gpu_trace
 from course.lessons.l12_profiler.probes import CALLS, _events, first_and_later
@@ -61,13 +60,3 @@ def test_a_race_is_counted_without_the_changes_of_layout_and_shows_how_often_eac
     assert (found.outcome, found.numbers["tried"]) == ("race, slower", 3)
     assert [row["what"].split(" × ")[0] for row in found.drawn if row["name"] == "tried"] == ["2", "2", "1"]
     assert [row["us"] for row in found.drawn if row["name"] != "tried"] == [12.0, 15.0]
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_the_drawn_wait_says_that_it_is_a_drawing(code):
-    with speaking(code):
-        title = str(cases.draw_wait())
-    assert title.startswith("示意图，并非实测" if code == "zh" else "A drawing, nothing was measured")
-    assert {name for name, device, _, _ in cases.DRAWN if device == "CUDA"} <= {
-        one.name.split("<")[0] for one in kernel_names.NAMES
-    }

@@ -12,7 +12,7 @@ from course import flags
 from course.core.i18n import speaking
 from course.core.machine import ONNX, can, next_step
 from course.experiment import base
-from course.lessons.l14_export import experiments, ways_out
+from course.lessons.l14_export import experiments
 from course.lessons.l14_export.experiments import AROUND, MODEL
 from course.verbs import state
 
@@ -67,18 +67,6 @@ def test_whole_numbers_come_back_with_equal_bits_and_rounding_stays_far_below_a_
     assert bits["SmallNet"]["largest"] < 1e-5
     faults = {row["sent"]: row["largest"] for row in base.run("14-tolerance", budget_s=60).rows}
     assert min(value for name, value in faults.items() if name != "as it should be") > 100 * faults["as it should be"]
-
-
-@NEEDS_ONNX
-def test_notes_are_all_that_is_left_out_of_a_comparison():
-    program = ways_out.to_onnx(ways_out.small_net(), (ways_out.images(),))
-    noted, plain = program.model_proto, ways_out.without_notes(program)
-    assert any(node.metadata_props for node in noted.graph.node)
-    assert [(node.op_type, list(node.input)) for node in noted.graph.node] == [
-        (node.op_type, list(node.input)) for node in plain.graph.node
-    ]
-    graph, weights = ways_out.graph_and_weights(plain)
-    assert len(weights) > 4 * sum(one.numel() for one in ways_out.small_net().parameters()) > len(graph)
 
 
 @pytest.mark.parametrize("recorded", [True, False])

@@ -10,10 +10,8 @@ import psutil
 import pytest
 
 from course.core.machine import can
-from course.experiment import base
 from course.experiment.new_process import rows_of
-from course.experiment.reading import TOO_NOISY
-from tests.lessons.live import check_shown, measured, record_of
+from tests.lessons.live import check_shown, measured
 
 
 @pytest.mark.slow
@@ -72,8 +70,3 @@ def test_the_busy_neighbour_ends_also_when_the_measurement_is_killed():
     finally:
         measuring.kill()
         measuring.wait()
-
-
-def test_a_run_cut_short_does_not_say_that_the_cpu_cannot_flush():
-    row = {"order": "never set", "supported": True, "kept": 1.0, "first": 1.0, "second": 1.0}
-    assert base.get("16-flushed").headline(record_of("16-flushed", [row])) == TOO_NOISY

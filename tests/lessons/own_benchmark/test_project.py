@@ -20,7 +20,6 @@ from course.core.records import Record
 from course.exercises.exercise import all_exercises
 from course.experiment.reading import EMPTY, TOO_NOISY
 from course.projects.own_benchmark import final
-from course.projects.own_benchmark.pretended import MOST, Endless, Machine
 from grader.project import Project
 from grader.project.source import read
 from tests.conftest import ROOT
@@ -177,22 +176,6 @@ def test_a_plan_whose_way_is_gone_is_saved_anew_and_a_new_way_races_everywhere(t
         del space["ways"]["fifth"]
         conv2d(torch.ones(1, 1, 8, 8), torch.ones(1, 1, 3, 3), padding=1)
         assert sorted(json.loads(path.read_text("utf-8"))["plans"].values()) == ["fft", "fifth"]
-
-
-def test_the_pretended_machine_has_a_queue_first_calls_and_a_drift_and_stops_what_does_not_end():
-    machine = Machine({"a": [90, 4]}, queued_ms=10, slower=2)
-    machine.runs["a"]()
-    assert machine.clock() == pytest.approx(0.01)
-    machine.wait()
-    assert machine.clock() == pytest.approx(10 + 2 * 90, abs=0.1)
-    for planted in (4 * 4, 4 * 8):
-        start = machine.clock()
-        machine.runs["a"]()
-        machine.wait()
-        assert machine.clock() - start == pytest.approx(planted, abs=0.1)
-    with pytest.raises(Endless):
-        for _ in range(MOST):
-            machine.clock()
 
 
 ON_A_GPU = """
