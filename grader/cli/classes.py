@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from datetime import datetime, timezone
 
-from grader.course import Course, command, init
+from grader.course import Course, init
 from grader.project import HERE, LANGUAGES, ProjectError
 
 
@@ -116,32 +116,17 @@ def run_autograde(arguments: argparse.Namespace) -> int:
 
 def run_feedback(arguments: argparse.Namespace) -> int:
     """1 if the feedback of a submission could not be made, or it is too early for it."""
+    from grader.course.late import too_early
     from grader.reporting.give_out import feedback
 
     course, failed = _opened(arguments), False
     for lesson in arguments.lesson:
-        too_early = not arguments.early and _too_early(course, lesson)
-        failed = too_early or bool(feedback(course, lesson)) or failed
+        if not arguments.early and (why := too_early(course, lesson)):
+            print(f"{lesson}: nothing was handed out: feedback shows the right answers, and {why}")
+            failed = True
+        else:
+            failed = bool(feedback(course, lesson)) or failed
     return int(failed)
-
-
-def _too_early(course: Course, lesson: str) -> bool:
-    """Whether a due date is still open, or there is none. Says so, and what to do."""
-    from grader.course.late import open_until
-    from grader.project.dates import shown
-
-    last = open_until(course, lesson)
-    if last == datetime.max:
-        due = command(f'release {lesson} --due "2026-12-01 23:59"', course.root)
-        when = "no due date is set, so nobody knows whether all have handed in"
-        what = f"set the date with {due}, or say --early"
-    elif last is not None:
-        when = f"there is time to hand in until {shown(last, course.timezone)} (due date and extensions)"
-        what = "run it again then, or say --early"
-    else:
-        return False
-    print(f"{lesson}: feedback shows the right answers, and {when}.\nNothing was handed out; {what}.")
-    return True
 
 
 def run_give_back(arguments: argparse.Namespace) -> int:

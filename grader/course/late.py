@@ -55,13 +55,17 @@ def extend(course: Course, lesson: str, student: str, hours: float) -> str:
     return f"{student} may hand in {lesson} until {shown(until, course.timezone)}"
 
 
-def open_until(course: Course, lesson: str) -> datetime | None:
-    """The last due date of any student, with extensions (UTC, without a zone). ``datetime.max`` where there is no due date, None
-    if it is over.
+def too_early(course: Course, lesson: str) -> str:
+    """Why the right answers cannot be shown yet, with the next step: a due date or an extension is open, or there is no due date. "" where
+    all are over.
     """
     with course.gradebook as gradebook:
         due = gradebook.find_assignment(lesson).duedate
-        if due is None:
-            return datetime.max
-        last = max([due, *(one.duedate for one in gradebook.assignment_submissions(lesson))])
-    return last if last > datetime.now(timezone.utc).replace(tzinfo=None) else None
+        last = due and max([due, *(one.duedate for one in gradebook.assignment_submissions(lesson))])
+    if last is None:
+        release = command(f'release {lesson} --due "2026-12-01 23:59"', course.root)
+        return f"no due date is set, so nobody knows whether all have handed in. Set it with {release}, or say --early"
+    if last > datetime.now(timezone.utc).replace(tzinfo=None):
+        until = shown(last, course.timezone)
+        return f"there is time to hand in until {until} (due date and extensions). Run it again then, or say --early"
+    return ""

@@ -28,11 +28,12 @@ def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
         failed.append(student)
         say(f"feedback for {student} did not work: {reason}")
 
-    for student in course.submitted(lesson):
+    progress = {"desc": f"{lesson}, feedback", "unit": "page", "disable": not sys.stderr.isatty()}
+    for student in tqdm(course.submitted(lesson), **progress):
         with guarded(student, fail):
-            students += [student] if state_of(course, student, lesson).get("marked") else []
-    for student in tqdm(students, desc=f"{lesson}, feedback", unit="page", disable=not sys.stderr.isatty()):
-        with guarded(student, fail):
+            if not state_of(course, student, lesson).get("marked"):
+                continue
+            students.append(student)
             result = _uninterrupted(course.api.generate_feedback(lesson, student))
             through = (course.root / "feedback" / student / lesson / "submission_secret.txt").exists()
             if result["success"] and through:
