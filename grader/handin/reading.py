@@ -100,7 +100,7 @@ def read(files: Files, lesson: str, released: str) -> Reading:
     chosen, held, others = _choose(files, found, unread, wanted)
     notes: list[tuple[str, Text]] = []
     if chosen is not None:
-        notes += [("file", about) for about in _about(chosen, lesson, others)]
+        notes += [("file", about) for about in _about(chosen, others)]
     answers, problems, sheet = _answers(files, chosen, lesson)
     return Reading(
         _notebook(chosen.content) if chosen is not None else nbformat.reads(released, as_version=4),
@@ -273,10 +273,8 @@ def _what(files: Files, found: list[Candidate]) -> Text:
     parts += [said("named", name=printed(name), what=kind) for name, kind in kinds.items()]
     if not parts:
         return said("nothing")
-    more = len(parts) - MOST_NAMED
-    en = "; ".join(part["en"] for part in parts[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
-    zh = "；".join(part["zh"] for part in parts[:MOST_NAMED]) + (f"；另有 {more} 个" if more > 0 else "")
-    return both(en, zh)
+    parts = [*parts[:MOST_NAMED], *([both("...", "……")] if len(parts) > MOST_NAMED else [])]
+    return both("; ".join(part["en"] for part in parts), "；".join(part["zh"] for part in parts))
 
 
 def _notebook_in_words(one: Candidate) -> Text:
@@ -349,10 +347,7 @@ def _beside(files: Files, chosen: Candidate | None) -> dict[str, bytes]:
     return made
 
 
-def _about(chosen: Candidate, lesson: str, others: list[str]) -> list[Text]:
-    """What is said of a notebook of quite another name, and of copies of it, which costs no points; and what is wrong with it."""
-    base, name = PurePosixPath(chosen.name).name, printed(chosen.name)
-    parts = [] if lesson in base and ".ipynb" in base.lower() else [said("renamed", name=name)]
-    parts += [said("copies", others=named(others), name=name)] if others else []
-    harmless = [{**functools.reduce(joined, parts), **HARMLESS}] if parts else []
-    return [*harmless, *([chosen.wrong] if chosen.wrong is not None else [])]
+def _about(chosen: Candidate, others: list[str]) -> list[Text]:
+    """What is said of copies of a notebook, which costs no points, and what is wrong with it."""
+    copies = [{**said("copies", others=named(others), name=printed(chosen.name)), **HARMLESS}] if others else []
+    return [*copies, *([chosen.wrong] if chosen.wrong is not None else [])]
