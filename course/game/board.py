@@ -25,7 +25,9 @@ GOOD, BEST = 5.5, 8.0
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a learner stands with one case. words: its state. scores: of every closed attempt, oldest first; the first counts."""
+    """Where a learner stands with one case. words: its state while it is open. scores: of every closed attempt, oldest first; the
+    first counts.
+    """
 
     case: Case
     words: Text
@@ -37,11 +39,13 @@ class Standing:
 
     @property
     def said(self) -> str:
-        """Its state; where there was more than one attempt, what the last gave, which is practice."""
-        if len(self.scores) < 2:
+        """Its state: open, or the points of the first attempt and of the last, which is practice."""
+        if not self.first:
             return pick(self.words)
-        points = format_points(self.scores[-1].points)
-        return pick(self.words) + t(f" · practice: {points}", f" · 练习：{points}")
+        first, last = (format_points(one.points) for one in (self.scores[0], self.scores[-1]))
+        apart = t(" (a warm-up, not counted)", "（热身，不计入总分）") if self.case.tutorial else ""
+        again = t(f" · practice: {last}", f" · 练习：{last}") if len(self.scores) > 1 else ""
+        return t(f"closed: {first} of 10", f"已完成：{first} / 10") + apart + again
 
 
 def games() -> list[str]:
@@ -55,10 +59,11 @@ def game(lesson: str) -> ModuleType:
 
 
 def standing(case: Case, entries: Sequence[Entry]) -> Standing:
-    """The standing of one case: its state in the words of its game, what each closed attempt gave."""
+    """The standing of one case: its state in the words of its game while it is open, what each closed attempt gave."""
     its = game(case.lesson)
     found = attempts(case, entries, its.reader(case))
-    return Standing(case, its.words(found), tuple(one.score() for one in found if one.closed))
+    words = "" if found[0].closed else its.words(found)
+    return Standing(case, words, tuple(one.score() for one in found if one.closed))
 
 
 def standings(lesson: str, entries: Sequence[Entry]) -> list[Standing]:

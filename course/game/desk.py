@@ -127,6 +127,12 @@ class CaseDesk(InDeck):
     def _ticket(self) -> str:
         return view.ticket_html(self.case, self._more(), self._facts())
 
+    def _more(self) -> str:
+        return ""
+
+    def _facts(self) -> list[str]:
+        return []
+
     def _closed(self) -> str:
         """What came of a closed case, and what can be looked up in it, as it stays in a saved notebook."""
         return view.closing_html(self.play, *self._closing(True)) + view.folds_html(self.play, *self._folds(True))

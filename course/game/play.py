@@ -136,17 +136,13 @@ class Play:
         """Whether a hint can still help."""
         return True
 
-    def hint(self) -> tuple[int, Text]:
-        """Open the next hint; gives its number from 1 and its text. The last one is given again. Raises MoveError when it is too
-        late for one.
-        """
+    def hint(self) -> None:
+        """Open the next hint, while there is one. Raises MoveError when it is too late."""
         if not self.may_ask_hint():
             raise MoveError("It is too late for a hint: this try is settled.", "这一次已成定局，提示帮不上忙了。")
         opened = self.attempt.hints
-        number = min(opened + 1, len(self.case.hints))
-        if opened < number:
-            self.write("hint", (str(number),))
-        return number, self.case.hints[number - 1]
+        if opened < len(self.case.hints):
+            self.write("hint", (str(opened + 1),))
 
     def opened_hints(self) -> list[Text]:
         """The hints opened in this attempt."""

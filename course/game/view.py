@@ -140,8 +140,8 @@ def debrief_html(play: Play) -> str:
     )
 
 
-def closing_html(play: Play, headline: str, shown: str = "", noted: str = "") -> str:
-    """A closed case. headline: what came out, with marks. shown, noted: HTML of the game's own, above and below cause and points."""
+def closing_html(play: Play, headline: str, shown: str = "") -> str:
+    """A closed case. headline: what came out, with marks. shown: HTML of the game's own."""
     found = play.attempt.score()
     which = t("practice", "练习") if len(play.attempts) > 1 else t("first attempt", "首次尝试")
     points = f"<b>{format_points(found.points)}</b> / {found.most:g} <span>{which}</span>"
@@ -150,7 +150,7 @@ def closing_html(play: Play, headline: str, shown: str = "", noted: str = "") ->
     if play.case.twin:
         words = t("👯 Its twin, the same code in another situation:", "👯 它的双胞胎，同样的代码，换一种场合：")
         twin = lines_html([f'{words} `case("{play.case.twin}")`'])
-    body = top + shown + debrief_html(play) + points_html(found) + noted + twin
+    body = top + shown + debrief_html(play) + points_html(found) + twin
     return in_language(body, "", ' role="status"')
 
 

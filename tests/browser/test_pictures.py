@@ -37,7 +37,7 @@ import random
 from course.game import cases
 from course.learning.log import answer_log
 from course.lessons.l10_tuning_master import game
-draw = random.Random(7)
+draw = random.Random(18)
 for case in list(cases.cases("10_tuning_master").values())[:6]:
     play = game.player(case, answer_log()).play
     settings = [one for one in play.plan.configs() if one != dict(play.plan.today)]

@@ -57,9 +57,6 @@ class Desk(CaseDesk):
     def _now(self) -> str:
         return told.now_html(self.play)
 
-    def _more(self) -> str:
-        return ""
-
     def _facts(self) -> list[str]:
         return [t("⛔ Must not break: ", "⛔ 不能破：") + pick(one.name) for one in self.play.plan.limits]
 

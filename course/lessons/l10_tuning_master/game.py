@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from course.core import load
 from course.core.i18n import Text, both, pick, t
 from course.core.markup import plain
-from course.core.units import format_points
 from course.figures.words import time_change
 from course.game.board import OPEN
 from course.game.cases import Case
@@ -35,16 +34,12 @@ def reader(case: Case) -> Read:
 
 
 def words(found: Sequence[Attempt]) -> Text:
-    """The state of a case: what waits in the last attempt, else the points of the first."""
-    case, last = found[0].case, found[-1]
+    """The state of a case that is open."""
+    last = found[-1]
     if last.handed and not last.closed:
         return both("handed in; the cause is open", "方案已交，原因待答")
-    if found[0].closed:
-        points = format_points(found[0].score().points)
-        apart = both(" (a warm-up, not counted)", "（热身，不计入总分）") if case.tutorial else both("", "")
-        return both(f"closed: {points} of 10{apart['en']}", f"已完成：{points} / 10{apart['zh']}")
     if last.runs:
-        runs = panel.plan_of(case).runs
+        runs = last.plan.runs
         return both(f"{last.spent} of {runs} runs used", f"已用 {last.spent}/{runs} 次测量")
     return OPEN
 

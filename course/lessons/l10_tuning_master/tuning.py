@@ -116,11 +116,10 @@ class Attempt(play.Attempt):
         hand = key(self.handed.config)
         reached = max(0.0, self.table.points(hand) - HINT_POINTS * self.hints)
         bets = [(bet.confidence, bet.came and bet.came == bet.bet) for bet in self.open_bets()]
-        shown = evidence(self)
         return play.Score(
             (
                 Part(both("outcome", "结果"), reached, 5, _outcome_words(self.table.gained(hand), self.hints)),
-                Part(both("evidence", "证据"), sum(shown.values()), 2, _evidence_words(shown)),
+                Part(both("evidence", "证据"), evidence(self), 2, EVIDENCE_SAID),
                 Part(both("bets", "下注"), play.bet_points(bets), 2),
                 Part(both("cause", "原因"), play.tries_points(self.causes_right), 1),
             )
@@ -144,23 +143,17 @@ def _outcome_words(gain: float | None, hints: int) -> Text:
     return both(f"{share} % of the best possible gain{hinted['en']}", f"最多能省的，你省到了 {share}%{hinted['zh']}")
 
 
-def evidence(one: Attempt) -> dict[str, bool]:
-    """What was known before the hand-in, a point each; empty where the hand-in brings nothing.
-
-    measured: a run of the setting handed in, or, where all is left as it is, of its strongest rival. shown: a run beside it that
-    differs only in a control that the cause is about; today's setting runs along each time.
-    """
+def evidence(one: Attempt) -> int:
+    """What was known before the hand-in, in points (see EVIDENCE_SAID); today's setting runs along each time."""
     table, today, hand = one.table, one.table.today, key(one.handed.config)
-    if not table.points(hand):
-        return {}
     about = set(one.plan.about)
     told = {key(run.config) for run in one.runs if tells(one.plan, run)}
     wanted = {hand} if hand != today else set(table.best_of([name for name in table.permitted() if name != today]))
-    measured = bool(told & wanted)
+    if not table.points(hand) or not told & wanted:
+        return 0
     pairs = [config_in(name).items() ^ one.handed.config.items() for name in {*told, today}]
     differ = [{name for name, _ in pair} for pair in pairs]
-    shown = measured and (not about or any(len(names) == 1 and names <= about for names in differ))
-    return {"rival" if hand == today else "measured": measured, "shown": shown}
+    return 1 + (not about or any(len(names) == 1 and names <= about for names in differ))
 
 
 def tells(plan: Plan, run: Bet) -> bool:
@@ -168,27 +161,12 @@ def tells(plan: Plan, run: Bet) -> bool:
     return bool(run.came or run.outcome["verdict"] != FEW and came_out(plan, run.today, run.today) == "breaks")
 
 
-def _evidence_words(found: Mapping[str, bool]) -> Text:
-    """What earned the evidence, and what did not."""
-    if not found:
-        return both("counts only if the outcome is above 0", "结果大于 0 才计分")
-    said = [EVIDENCE_SAID[one] for one in found.items()]
-    return both("; ".join(text["en"] for text in said), "；".join(text["zh"] for text in said))
-
-
-EVIDENCE_SAID = {
-    ("measured", True): both("what you handed in was measured", "交的方案测过"),
-    ("measured", False): both("no clear result for what you handed in", "交的方案没有测出明确结果"),
-    ("rival", True): both("today's strongest rival was measured", "现在这套设置的最强对手测过"),
-    ("rival", False): both(
-        "no clear result for the strongest rival of today's setting", "现在这套设置的最强对手没有测出明确结果"
-    ),
-    ("shown", True): both("a setting one control away was measured", "只差一个控件的对照也测过"),
-    ("shown", False): both(
-        "no clear result for a neighbour that differs only in the control behind the cause",
-        "只差那个关键控件的对照没有测出明确结果",
-    ),
-}
+EVIDENCE_SAID = both(
+    "first, a clear run of what you handed in (of its strongest rival, where that is today's setting); then, one of a neighbour that "
+    "differs only in the control behind the cause",
+    "先看交的方案有没有测出明确结果（交的就是现在的设置时，看它的最强对手）；再看只差那个关键控件的对照测了没有",
+)
+"""For what evidence gives its points, where the outcome is above 0."""
 
 
 # --- the moves --------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from course.game import view
 from course.game.desk import CaseDesk
 from course.game.play import MoveError
 from course.lessons.l11_bug_hunt import hunt_view as told
-from course.lessons.l11_bug_hunt.hunt import GRADES, NOTHING_WRONG, Hunt, measured
+from course.lessons.l11_bug_hunt.hunt import NOTHING_WRONG, Hunt, measured
 
 NEEDS_S = 4.0
 """About how long a new process with torch takes; the bar is drawn for that."""
@@ -89,9 +89,6 @@ class Desk(CaseDesk):
     def _more(self) -> str:
         return told.log_html(self.play.bug)
 
-    def _facts(self) -> list[str]:
-        return [pick(GRADES[self.play.bug.grade])]
-
     def start(self) -> Any:
         return self.lines[1]
 
@@ -123,7 +120,7 @@ class Desk(CaseDesk):
         from course.game.parts import button, row
 
         hint, stop = (
-            t("💡 A hint (free, counted)", "💡 提示（不扣分，但会记数）"),
+            t("💡 A hint (free)", "💡 提示（不扣分）"),
             t("🏳️ Show me, and close the case", "🏳️ 直接看答案，结案"),
         )
         self.point = button("tbh-point", t("🎯 It is this line", "🎯 就是这一行"), self._point, main=True)
@@ -275,10 +272,10 @@ class Desk(CaseDesk):
         """What stands below the live region: the symptom as measured, the hints."""
         return view.lines_html(filter(None, [self._seen])) + view.hints_html(self.play)
 
-    def _closing(self, saved: bool) -> tuple[str, str, str]:
+    def _closing(self, saved: bool) -> tuple[str, str]:
         done = told.verdict_html(self.play)
         head = t("Case closed: found, and shown.", "结案：找到了，也证明了。") if done else t("Case closed.", "结案。")
-        return head, done if saved else "", view.lines_html([told.hints_used(self.play)])
+        return head, done if saved else ""
 
     def _folds(self, saved: bool) -> list[tuple[str, str]]:
         one, mine = self.play.bug, self.play.last_repair()

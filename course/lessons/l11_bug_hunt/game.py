@@ -40,10 +40,7 @@ def hook(trail: Trail) -> str:
 
 
 def words(found: Sequence[Trail]) -> Text:
-    """The state of a case: the points of its first attempt, or the step of the one that is open."""
-    if found[0].closed:
-        points, hints = found[0].score().points, found[0].hints
-        return both(f"closed: {points:.2g} of 10, hints: {hints}", f"已结案：{points:.2g} / 10，用了 {hints} 条提示")
+    """The state of a case that is open: its step."""
     if not found[0].done:
         return OPEN
     return {

@@ -21,18 +21,13 @@ from course.lessons.l11_bug_hunt.scenes import SCENES
 PATIENCE_S = 60.0
 LINE, CAUSE, REPAIR = 3.0, 3.0, 4.0
 STEPS = ("line", "cause", "repair", "closed")
-GRADES: dict[int, Text] = {
-    1: both("🟢 easy", "🟢 容易"),
-    2: both("🟡 needs a second look", "🟡 要多看一眼"),
-    3: both("🔴 hard", "🔴 难"),
-}
 NOTHING_WRONG = 0
 """The "line" of a script in which nothing is wrong."""
 
 
 @dataclass(frozen=True)
 class Bug:
-    """grade: 1 easy to 3 hard. script: its text. lines: the numbers of the lines that make the symptom, from 1; none where
+    """script: its text. lines: the numbers of the lines that make the symptom, from 1; none where
     nothing is wrong. log: what it printed when the symptom was noticed.
     repair: one script that is right. accused: for an innocent script, the script as the complaint wants it; wish: that, in words.
     keeps: switches that a repair may leave changed. fresh: torch may not be loaded before the script runs. variables: the
@@ -40,7 +35,6 @@ class Bug:
     """
 
     case: Case
-    grade: int
     script: str
     lines: tuple[int, ...]
     log: str
@@ -211,7 +205,7 @@ def proof_of(one: Bug, as_is: Mapping[str, Any], as_wished: Mapping[str, Any]) -
 
 
 class Trail(play.Attempt):
-    """One attempt at a bug. pointed: the numbers of lines; repairs, proofs: the moves. Hints cost nothing and are counted."""
+    """One attempt at a bug. pointed: the numbers of lines; repairs, proofs: the moves. Hints cost nothing."""
 
     def __init__(self, one: Bug, done: Iterable[moves.Move]) -> None:
         super().__init__(one.case, done)

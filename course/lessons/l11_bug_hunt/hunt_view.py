@@ -94,12 +94,6 @@ def verdict_html(hunt: Hunt) -> str:
     return ""
 
 
-def hints_used(hunt: Hunt) -> str:
-    """What the points leave out."""
-    used = hunt.attempt.hints
-    return t(f"Hints used: {used} (they cost nothing).", f"用了 {used} 条提示（不扣分）。")
-
-
 def step_html(hunt: Hunt) -> str:
     """What to do next, and how it is typed; nothing in a closed case."""
     call = hunt.case.call

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 
 import pytest
@@ -64,14 +63,6 @@ def test_a_real_run_measures_three_processes():
     check_sentence(record)
 
 
-def test_without_a_compiler_the_recording_is_shown_and_the_next_step_said(monkeypatch, capsys):
-    monkeypatch.setattr(state, "now", state.State(lesson="10_tuning_master"))
-    monkeypatch.setenv("COURSE_TEXT", "1")
-    monkeypatch.setenv("CXX", "no-such-compiler")
-    assert not course.observe(NAME).live
-    assert plain(pick(next_step("compiler"))) in capsys.readouterr().out
-
-
 def test_a_folder_for_temporary_files_with_a_space_is_no_place_for_a_compiler(monkeypatch, tmp_path, capsys):
     """torch.compile calls g++ with names that end at the space."""
     monkeypatch.setattr(state, "now", state.State(lesson="10_tuning_master"))
@@ -81,11 +72,3 @@ def test_a_folder_for_temporary_files_with_a_space_is_no_place_for_a_compiler(mo
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "a b"))
     assert not course.observe(NAME).live
     assert "TMPDIR" in pick(next_step("compiler")) and plain(pick(next_step("compiler"))) in capsys.readouterr().out
-
-
-@pytest.mark.long
-def test_a_compiler_that_does_not_work_is_told_in_words(monkeypatch):
-    monkeypatch.setenv("CXX", shutil.which("false"))
-    record = base.run(NAME)
-    assert ["refused" in row for row in record.rows] == [False, True, True]
-    check_sentence(record)

@@ -55,19 +55,25 @@ def test_the_steps_come_one_after_the_other(hunt):
     assert [one.kind for one in hunt.attempt.done] == ["line", "line", "line", "cause"]
 
 
-def test_a_wrong_line_costs_one_and_a_hint_nothing(log):
-    done(log, ("line", "1"), ("hint", "1"), ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", "gone"))
-    assert points(log) == [2.0, 3.0, 4.0]
-    assert Hunt(TYPO.case, log).attempt.hints == 1
+FOUND = ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE)
 
 
-def test_points_never_fall_below_zero_and_nothing_found_is_nothing(log):
-    done(log, *[("line", "1")] * 5, ("line", str(RIGHT_LINE)), ("cause", "a"), ("cause", RIGHT_CAUSE), ("give-up",))
-    assert points(log) == [0.0, 1.5, 0.0]
-    done(log, ("repair", "gone"))
-    assert points(log) == [0.0, 1.5, 0.0], "after giving up the answer is shown"
-    done(log, ("again",), ("line", "1"), ("give-up",))
-    assert points(log) == [0.0, 0.0, 0.0]
+@pytest.mark.parametrize(
+    ("made", "parts"),
+    [
+        ([("line", "1"), ("hint", "1"), *FOUND, ("repair", "gone")], [2.0, 3.0, 4.0]),
+        ([*[("line", "1")] * 5, FOUND[0], ("cause", "a"), FOUND[1], ("give-up",)], [0.0, 1.5, 0.0]),
+        ([*FOUND, ("give-up",), ("repair", "gone")], [3.0, 3.0, 0.0]),  # after giving up the answer is shown
+        ([("line", "1"), ("give-up",)], [0.0, 0.0, 0.0]),
+        ([*FOUND, ("repair", "stays"), ("repair", "left"), ("repair", "failed")], [3.0, 3.0, 0.0]),
+        ([*FOUND, ("repair", "gone"), ("repair", "stays")], [3.0, 3.0, 4.0]),
+    ],
+)
+def test_points(made, parts, log):
+    done(log, *made)
+    assert points(log) == parts
+    closed = ("give-up",) in made or ("repair", "gone") in made
+    assert (Hunt(TYPO.case, log).step == "closed") == closed
 
 
 def test_giving_up_a_try_that_is_open_erases_nothing(hunt, log):
@@ -76,18 +82,6 @@ def test_giving_up_a_try_that_is_open_erases_nothing(hunt, log):
         hunt.again()
     done(log, ("again",), ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", "gone"))
     assert [part.points for part in board.standing(TYPO.case, log.entries()).first.parts] == [2.0, 3.0, 4.0]
-
-
-@pytest.mark.parametrize("refused", ["stays", "left", "failed"])
-def test_only_a_repair_that_was_accepted_closes_the_case(log, refused):
-    done(log, ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", refused))
-    assert Hunt(TYPO.case, log).step == "repair" and points(log)[2] == 0.0
-    done(log, ("repair", "gone"), ("repair", refused))
-    hunt = Hunt(TYPO.case, log)
-    assert hunt.step == "closed" and points(log)[2] == 4.0
-    with pytest.raises(MoveError):
-        hunt.hint()
-    assert not hunt.attempt.hints
 
 
 def test_nothing_wrong_is_the_right_answer_where_nothing_is(log):
