@@ -40,6 +40,8 @@ _STARTS = frozenset(
     "Thread Timer ThreadPoolExecutor ProcessPoolExecutor ThreadPool Pool Process start_new_thread to_thread".split()
 )
 """Names of what starts other threads."""
+ALONE = threading.RLock()
+"""One run on copies at a time: classes and settings belong to the whole process."""
 _PYTHONS = ("__dict__", "__weakref__", "__doc__", "__module__", "__slots__", "_abc_impl")
 """What Python keeps in a class for itself."""
 
@@ -300,7 +302,14 @@ class Copies:
             self(base)
         return value
 
-    def finish(self) -> None:
+    def of_call(self, call: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+        """The copy of a model, its inputs and its keywords, to be run within `in_place`."""
+        with torch.inference_mode(False), torch._C.DisableTorchFunctionSubclass():  # code of a subclass is the user's
+            new = self(call)
+            self._finish()
+        return new
+
+    def _finish(self) -> None:
         """Copies what classes of the user's hold: of their methods those whose names copied code uses."""
         found = True
         while found:
@@ -324,18 +333,19 @@ class Copies:
     @contextmanager
     def in_place(self) -> Iterator[None]:
         """Copies stand in the user's own classes during this block; then these classes are as they were."""
-        before = {owner: dict(vars(owner)) for owner in self._classes}
-        try:
-            for owner, name, new in self._exchanged:
-                type.__setattr__(owner, name, new)
-            yield
-        finally:
-            for owner, kept in before.items():
-                for name in vars(owner).keys() - kept.keys():
-                    type.__delattr__(owner, name)
-                for name, item in kept.items():
-                    if vars(owner).get(name, kept) is not item:
-                        type.__setattr__(owner, name, item)
+        with ALONE:
+            before = {owner: dict(vars(owner)) for owner in self._classes}
+            try:
+                for owner, name, new in self._exchanged:
+                    type.__setattr__(owner, name, new)
+                yield
+            finally:
+                for owner, kept in before.items():
+                    for name in vars(owner).keys() - kept.keys():
+                        type.__delattr__(owner, name)
+                    for name, item in kept.items():
+                        if vars(owner).get(name, kept) is not item:
+                            type.__setattr__(owner, name, item)
 
     def clear(self) -> None:
         """Lets go of all copies: functions and their globals hold each other."""

@@ -7,7 +7,6 @@ import functools
 import gc
 import logging
 import sys
-import threading
 import warnings
 import weakref
 from collections.abc import Iterator
@@ -22,14 +21,12 @@ from course.core.generators import generators_preserved
 from course.flags import preserved
 from course.flops import checks
 from course.flops.checks import CountError, NotHere, Refused
-from course.flops.copies import Copies
+from course.flops.copies import ALONE, Copies
 from course.flops.modes import Counting, Watching
 from course.flops.result import FlopCount
 from course.flops.standins import Real, Shapes
 from course.flops.tally import Tally
 
-_ALONE = threading.RLock()
-"""One count at a time: classes and settings belong to the whole process."""
 _HOOKS = [one for name, one in vars(global_hooks).items() if name.startswith("_global_") and isinstance(one, dict)]
 
 
@@ -57,7 +54,7 @@ def count(model: Any = None, /, *inputs: Any, training: bool = False, **kwargs: 
     Raises CountError if `model` cannot be called, inputs are missing, or the forward raises (it says where).
     """
     checks.ask(model, inputs, kwargs)
-    with _ALONE:
+    with ALONE:
         shapes = Shapes()
         try:
             return attempt(model, inputs, kwargs, training, shapes)
@@ -99,9 +96,8 @@ def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, ground: Shapes
 
 def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount:
     tally, ground = mode.tally, mode.ground
-    with torch.inference_mode(False), torch._C.DisableTorchFunctionSubclass():  # code of a subclass is the user's
-        model, inputs, kwargs = copies(call)
-        copies.finish()
+    model, inputs, kwargs = copies.of_call(call)
+    with torch.inference_mode(False), torch._C.DisableTorchFunctionSubclass():
         ground.settle(copies)
     tally.start(model)
     with copies.in_place(), tally.following(), Watching(ground, tally), mode:
@@ -133,6 +129,7 @@ def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount
 def _settings(training: bool) -> Iterator[None]:
     """What a forward may change in torch is put back; functions of torch.compile run as written."""
     dtype, hooks, raising = torch.get_default_dtype(), [dict(one) for one in _HOOKS], logging.raiseExceptions
+    gradients = training or torch.is_grad_enabled()  # before inference_mode(False), which turns them on
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
@@ -144,7 +141,7 @@ def _settings(training: bool) -> Iterator[None]:
         if "torch._dynamo" in sys.modules:
             stack.enter_context(torch.compiler.set_stance("force_eager"))
         stack.enter_context(torch.inference_mode(torch.is_inference_mode_enabled() and not training))
-        stack.enter_context(torch.set_grad_enabled(training or torch.is_grad_enabled()))
+        stack.enter_context(torch.set_grad_enabled(gradients))
         logging.raiseExceptions = False  # a tensor that is logged has no values to print
         try:
             yield

@@ -1,17 +1,16 @@
-"""Hooks: ours around the calls of layers, and those of the user, which run as often as in one forward."""
+"""Hooks of all modules: ours around the calls of layers; and the user's, which run as often as in one forward."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import Any
 
 from torch import nn
 from torch.nn.modules import module as torch_module
 
-OWN = "_forward_pre_hooks", "_forward_hooks"
-"""Where a module keeps its hooks; torch keeps those of all modules under the same names with `_global` before them."""
+KEPT = "_global_forward_pre_hooks", "_global_forward_hooks"
+"""Where torch keeps them."""
 
 
 @contextlib.contextmanager
@@ -46,39 +45,10 @@ def around(
             del module._forward_pre_hooks_with_kwargs[first.id]
 
 
-class Noted:
-    """The hooks that a copy of a model shares with its original (functions are not copied), and whether they gave something back."""
-
-    def __init__(self, original: nn.Module, copied: nn.Module) -> None:
-        self.shared: list[tuple[dict[int, Any], int, Callable[..., Any]]] = []
-        self.gave: set[int] = set()
-        for mine, module in zip(original.modules(), copied.modules(), strict=True):
-            for name in OWN:
-                hooks, others = getattr(module, name), getattr(mine, name)
-                self.shared += [(hooks, key, hook) for key, hook in hooks.items() if others.get(key) is hook]
-        for at, (hooks, key, hook) in enumerate(self.shared):
-            hooks[key] = partial(self._call, at, hook)
-
-    def _call(self, at: int, hook: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        answer = hook(*args, **kwargs)
-        if answer is not None:
-            self.gave.add(at)
-        return answer
-
-    def take_off(self) -> None:
-        """Remove the hooks that only looked from the copy: what the others give back is part of the forward.
-
-        Hooks that were copied (objects, bound methods) stay, too: they may do a layer's work, as spectral_norm does.
-        """
-        for at, (hooks, key, _) in enumerate(self.shared):
-            if at not in self.gave:
-                del hooks[key]
-
-
 @contextlib.contextmanager
 def none_of_all_modules() -> Iterator[None]:
     """In the block, the user's hooks of all modules (register_module_forward_hook) are off."""
-    held = [(hooks, dict(hooks)) for hooks in (getattr(torch_module, f"_global{name}") for name in OWN)]
+    held = [(hooks, dict(hooks)) for hooks in (getattr(torch_module, name) for name in KEPT)]
     for hooks, _ in held:
         hooks.clear()
     try:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import io
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import median
@@ -18,6 +18,9 @@ from course.core.bars import end_progress, progress
 from course.core.generators import generators_preserved
 from course.core.i18n import t
 from course.flops import CountError, count
+from course.flops.checks import Refused
+from course.flops.copies import Copies
+from course.flops.standins import Real
 from course.roofline import hooks, inside
 from course.roofline.layer import OUTSIDE, TINY, Layer
 from course.roofline.machine import wait
@@ -25,7 +28,7 @@ from course.roofline.peaks import QUIET, kept_peaks, precision
 from course.roofline.replay import Call, Capture, Unit, floor, sweep, timed_round
 from course.roofline.result import Roofline
 from course.roofline.roof import Peaks
-from course.roofline.tensors import copied, tensors
+from course.roofline.tensors import tensors
 from course.roofline.words import RooflineError, cannot, checked, reason, where
 from course.timing import enough
 from course.timing.deadline import out_of_time
@@ -49,8 +52,8 @@ def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: 
     layers is a row of its own; the parts add up to 100 %. Print it, show it in a notebook, or ask `.rows()` (plain dicts for pandas).
 
     The forward runs without gradients, in the mode the model is in, and on copies of model and inputs: nothing of yours changes, also
-    after an exception, and random generators are put back. Hooks of yours that only look run as often as in one forward. (What a
-    forward itself does outside of its model, such as writing a file, it does here too, once for each run.)
+    after an exception, and random generators are put back. Hooks of yours run on copies of what they write to, those of all modules as
+    often as in one forward. (What a forward itself does outside of its model, such as writing a file, it does here too, in each run.)
 
     On an NVIDIA GPU a layer's time is that of its kernels inside the whole forward, and that the GPU idles is a fact of the
     whole. Elsewhere each layer is timed by itself, with its data out of the cache; on a CPU with one thread the time is that of the
@@ -74,22 +77,15 @@ class _Run:
 
     def __init__(self, model: nn.Module, arguments: Any, device: str, max_time: float) -> None:
         self.device, self.kind, self.max_time = device, device.split(":")[0], max_time
-        try:
-            own, self.whole = _copied_model(model), Call(forward=model, arguments=copied(arguments), written=True)
-        except Exception as error:
-            raise _not_copied(reason(error)) from error
-        self.whole.forward, noted = own, hooks.Noted(model, own)
+        self.copies = Copies(Real().stand_for, Counter())
+        own, *arguments = self.copies.of_call((model, *arguments))
+        self.whole = Call(forward=own, arguments=tuple(arguments), written=True)
         with self._settings(t("the first time", "第一次")):
             seen = Capture(self.whole, device)
-        noted.take_off()
         self.layers, self.as_layer = seen.layers, seen.units[id(own)]
         self.alone = self.layers == [self.as_layer]
-        args, named = self.whole.arguments
-        try:
-            with self._settings(t("again", "再次")), hooks.none_of_all_modules():
-                self.counted = count(own, *args, **named)
-        except CountError as error:
-            raise RooflineError(str(error)) from error
+        with self._settings(t("again", "再次")), hooks.none_of_all_modules():
+            self.counted = count(own, *arguments[0], **arguments[1])
         self.outside: list[float] = []  # its part of each run that was profiled
         self.idle: float | None = None
         self.rounds, self.got = 0, 1.0  # got: share of the processor that this thread got while it timed
@@ -110,6 +106,7 @@ class _Run:
                     self._one_by_one()
         finally:
             end_progress(self.bar)
+            self.copies.clear()
         self.got = (time.thread_time() - before) / self._spent()
 
     def _profile(self) -> None:
@@ -227,10 +224,12 @@ class _Run:
     def _settings(self, when: str) -> Iterator[None]:
         """No gradients; random numbers are put back afterwards; an exception of the model becomes a RooflineError. when: it runs."""
         try:
-            with generators_preserved(self.device), torch.no_grad():
+            with self.copies.in_place(), generators_preserved(self.device), torch.no_grad():
                 yield
-        except (CountError, RooflineError):
+        except RooflineError:
             raise
+        except (CountError, Refused) as error:
+            raise RooflineError(str(error)) from error
         except Exception as error:
             why = reason(error)
             raise cannot(
@@ -238,21 +237,6 @@ class _Run:
                 "by itself, as model(x), and make that work first.",
                 f"模型在这些输入的副本上{when}运行时停下了：{why}。place 要运行它很多次：请先单独调用两次，例如 model(x)，让它跑通。",
             ) from error
-
-
-def _not_copied(why: str) -> RooflineError:
-    return cannot(
-        f"The model or its inputs cannot be copied ({why}), and place works on copies, so that nothing of yours changes. Keep locks, "
-        "open files, generators and results with gradients out of both.",
-        f"模型或输入无法复制（{why}）；place 只在副本上运行，以免改动你的任何东西。"
-        "请不要在里面放锁、打开的文件、生成器或带梯度的结果。",
-    )
-
-
-def _copied_model(model: nn.Module) -> nn.Module:
-    """A copy with weights, buffers and attributes of its own; results kept from an earlier forward lose their graph."""
-    held = [x for module in model.modules() for x in vars(module).values() if isinstance(x, torch.Tensor)]
-    return copy.deepcopy(model, {id(x): x.detach().clone() for x in held if not x.is_leaf})
 
 
 def _raised(roof: Peaks, layers: Sequence[Layer]) -> tuple[Peaks, list[str]]:

@@ -181,6 +181,8 @@ def test_an_input_that_carries_a_graph_may_be_written_to() -> None:
     y = LAYER(X)
     made_by = y.grad_fn
     assert count(block, y).ground == "meta" and y.grad_fn is made_by
+    with torch.no_grad():
+        assert count(block, X.clone().requires_grad_()).macs == 9
     on_meta = nn.Linear(3, 3, device="meta")(X.to("meta"))
     made_by = on_meta.grad_fn
     assert count(block.to("meta"), on_meta).macs == 9 and on_meta.grad_fn is made_by

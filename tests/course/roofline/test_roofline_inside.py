@@ -38,7 +38,7 @@ def test_the_parts_add_up_to_all_there_is(monkeypatch):
     found = inside.parts_us(events, on_cuda=False)
     assert set(found) == {"conv", "act", "head", OUTSIDE} and min(found.values()) > 0
     assert sum(found.values()) == pytest.approx(sum(map(inside.own_us, events)))
-    assert not any(map(len, (getattr(torch.nn.modules.module, f"_global{name}") for name in hooks.OWN)))
+    assert not any(map(len, (getattr(torch.nn.modules.module, name) for name in hooks.KEPT)))
     assert not any(module._forward_pre_hooks_with_kwargs for module in model.modules())
 
 
