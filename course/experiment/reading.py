@@ -1,15 +1,18 @@
 """What the rows of an experiment say: the one judgement from which headline, bet, picture and advice follow.
 
-And the headlines where they say nothing.
+And the headlines where they say nothing; and what readings ask of rows: where an interval lies, rows in groups.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from course.core.i18n import both
+
+if TYPE_CHECKING:
+    from course.timing import Comparison, Paired
 
 TOO_NOISY = both("Too noisy here to tell.", "这里噪声太大，说不准。")
 """The headline where nothing can be told; the block adds why, and the next step."""
@@ -43,3 +46,38 @@ class Reading:
     def settled(self, bet: str) -> str | None:
         """The option that came true of this bet; None where it stays open."""
         return self.bets[bet] if bet in self.bets else self.outcome and self.outcome.split()[0]
+
+
+# --- rows ---
+
+FEW = 6
+"""Fewer repeats decide no bet."""
+SAME = 0.02
+"""Up to this share of the time to either side, two times count as the same."""
+
+
+def race_row(found: Comparison | Paired) -> dict[str, Any]:
+    """The ratio, its interval and the verdict of a comparison of two, or of one pair; low and high are None without an interval."""
+    return {"ratio": found.ratio, "low": found.low, "high": found.high, "verdict": found.verdict}
+
+
+def kind_of(row: Mapping[str, Any], same: float = SAME) -> str:
+    """Where the interval of a row's ratio lies: `faster` below 1 - same, `slower` above 1 + same, `same` between the two; else
+    `undecided`, also where the row has no interval.
+    """
+    low, high = row["low"], row["high"]
+    if low is None or high is None:
+        return "undecided"
+    if high < 1 - same:
+        return "faster"
+    if low > 1 + same:
+        return "slower"
+    return "same" if 1 - same <= low and high <= 1 + same else "undecided"
+
+
+def groups(rows: Sequence[dict], key: str) -> dict[Any, list[dict]]:
+    """The rows by their value of ``key``, in order of appearance."""
+    found: dict[Any, list[dict]] = {}
+    for row in rows:
+        found.setdefault(row[key], []).append(row)
+    return found

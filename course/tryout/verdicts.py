@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from course.core.i18n import Text, both, pick, t
-from course.experiment.reading import CUT_SHORT, EMPTY
-from course.experiment.rows import kind_of
+from course.experiment.reading import CUT_SHORT, EMPTY, kind_of
 from course.figures.words import less_time
 
 ALIKE = 0.05

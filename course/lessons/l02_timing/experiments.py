@@ -16,8 +16,7 @@ from course.core.i18n import both, t
 from course.core.machine import can
 from course.core.records import Record
 from course.experiment.base import Budget, experiment, get
-from course.experiment.reading import Reading
-from course.experiment.rows import FEW, groups
+from course.experiment.reading import FEW, Reading, groups
 from course.figures.lanes import Scene, Span, timed_lanes
 from course.figures.svg import SvgPicture
 from course.figures.words import time_words

@@ -14,8 +14,7 @@ import torch
 
 from course.core.i18n import both
 from course.experiment.base import Budget, experiment
-from course.experiment.reading import Reading
-from course.experiment.rows import FEW, groups
+from course.experiment.reading import FEW, Reading, groups
 from course.lessons.l02_timing.experiments import LESSON, clock_ms
 from course.timing.stats import median_interval
 

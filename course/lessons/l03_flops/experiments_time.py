@@ -17,8 +17,7 @@ from course.core.look import COLOURS
 from course.core.records import Record
 from course.experiment.base import Budget, experiment, get
 from course.experiment.new_process import rows_of
-from course.experiment.reading import Reading
-from course.experiment.rows import race_row
+from course.experiment.reading import Reading, race_row
 from course.figures.kinds import Bet
 from course.figures.picture import Plot
 from course.flops import count

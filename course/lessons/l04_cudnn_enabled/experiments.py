@@ -13,8 +13,7 @@ from course import flags
 from course.core.i18n import both
 from course.core.tables import clip
 from course.experiment.base import Budget, experiment
-from course.experiment.reading import Reading
-from course.experiment.rows import kind_of, race_row
+from course.experiment.reading import Reading, kind_of, race_row
 from course.lessons.l04_cudnn_enabled import probes
 
 LESSON = "04_cudnn_enabled"

@@ -14,7 +14,7 @@ from torch.nn import functional as F  # noqa: N812  (as everybody writes it)
 
 from course import flags
 from course.core import arguments
-from course.experiment.kernels import seen
+from course.experiment.probes import seen
 
 
 def pretended_backend(depthwise: bool = False) -> str:

@@ -18,8 +18,7 @@ from course.core.i18n import both, pick, t
 from course.core.records import Record
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
-from course.experiment.reading import Reading
-from course.experiment.rows import race_row
+from course.experiment.reading import Reading, race_row
 from course.figures.kinds import Bar, Bet, bars
 from course.figures.svg import SvgPicture
 from course.figures.words import time_words

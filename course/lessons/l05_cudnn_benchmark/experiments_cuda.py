@@ -10,8 +10,7 @@ from course.core.i18n import both, t
 from course.core.records import Record
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
-from course.experiment.reading import Reading
-from course.experiment.rows import groups
+from course.experiment.reading import Reading, groups
 from course.figures.curves import cost_curve
 from course.figures.kinds import Bet
 from course.figures.svg import SvgPicture

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from course.experiment.device import device, wait, within
+from course.experiment.probes import device, wait, within
 
 MIB = 1024**2
 CHANNELS = 32

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from course.core.i18n import both, pick, t
-from course.experiment.rows import groups
+from course.experiment.reading import groups
 from course.experiment.telling import sentence
 from course.figures.kinds import Bar, bars
 from course.figures.shown import Block, Fold

@@ -16,8 +16,7 @@ import torch.nn.functional as F
 from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
-from course.experiment.reading import Reading
-from course.experiment.rows import groups, race_row
+from course.experiment.reading import Reading, groups, race_row
 from course.flags import using
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
 from course.lessons.l06_cudnn_deterministic.probes import SETTINGS

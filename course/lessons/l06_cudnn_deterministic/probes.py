@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from course.experiment.device import device, wait, within
-from course.experiment.kernels import joined_set, seen
+from course.experiment.probes import device, joined_set, seen, wait, within
 from course.lessons.l06_cudnn_deterministic.training import fingerprint
 
 # --- which seeds reach what -------------------------------------------------------------------------------------

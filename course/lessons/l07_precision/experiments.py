@@ -13,8 +13,7 @@ from course.core.i18n import both
 from course.core.tables import SAME
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.reading import Reading
-from course.experiment.rows import FEW, groups
+from course.experiment.reading import FEW, Reading, groups
 from course.models.rounding import product, relative_error, round_bits
 from course.timing.stats import median, median_interval
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 
-from course.experiment.device import device, within
-from course.experiment.rows import race_row
+from course.experiment.probes import device, within
+from course.experiment.reading import race_row
 
 B = torch.backends
 READ: dict[str, Callable[[], str]] = {

@@ -11,8 +11,7 @@ import torch
 
 from course.core.i18n import both
 from course.experiment.base import Budget, experiment
-from course.experiment.reading import Reading
-from course.experiment.rows import FEW, groups, race_row
+from course.experiment.reading import FEW, Reading, groups, race_row
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON
 from course.models.rounding import relative_error

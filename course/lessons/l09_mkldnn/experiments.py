@@ -17,8 +17,7 @@ from course.core.tables import Table
 from course.experiment.base import Budget, experiment
 from course.experiment.drawing import draw
 from course.experiment.new_process import rows_of
-from course.experiment.reading import Reading
-from course.experiment.rows import kind_of, race_row
+from course.experiment.reading import Reading, kind_of, race_row
 from course.experiment.telling import joined, telling
 from course.figures.svg import SvgPicture
 from course.figures.words import ratio_words

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from course.experiment.rows import race_row
+from course.experiment.reading import race_row
 from course.trace.onednn_log import Log, log_of, time_in
 
 Call = Callable[[], Any]

@@ -20,7 +20,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.experiment.base import Budget
-from course.experiment.rows import race_row
+from course.experiment.reading import race_row
 from course.lessons.l10_tuning_master.panel import FEW, Config, Plan, in_words, key
 
 Call = Callable[[], Any]

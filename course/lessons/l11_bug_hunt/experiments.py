@@ -12,8 +12,7 @@ import torch
 from course.core.i18n import both
 from course.exercises.checking import watched
 from course.experiment.base import Budget, experiment
-from course.experiment.reading import Reading
-from course.experiment.rows import race_row
+from course.experiment.reading import Reading, race_row
 from course.timing import compare
 from course.timing.stats import median
 

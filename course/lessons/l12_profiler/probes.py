@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from course.experiment.device import device, wait
+from course.experiment.probes import device, wait
 
 LABEL = "lesson 12: the call"
 CALLS = 4

@@ -11,8 +11,7 @@ from torch.nn import functional as F
 
 from course.core.i18n import both
 from course.experiment.base import Budget, experiment
-from course.experiment.reading import Reading
-from course.experiment.rows import race_row
+from course.experiment.reading import Reading, race_row
 from course.lessons.l13_together import probes
 from course.lessons.l13_together.attention import flash_math, kernel_of, peak_mib, refusal
 from course.trace.onednn_log import log_of

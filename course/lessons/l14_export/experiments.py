@@ -13,8 +13,7 @@ from course import flags
 from course.core.i18n import both
 from course.core.machine import can
 from course.experiment.base import Budget, experiment
-from course.experiment.reading import Reading
-from course.experiment.rows import groups
+from course.experiment.reading import Reading, groups
 from course.lessons.l14_export import ways_out
 
 LESSON = "14_export"

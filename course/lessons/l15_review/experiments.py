@@ -15,8 +15,7 @@ from torch import nn
 from course import flags
 from course.core.i18n import both
 from course.experiment.base import Budget, experiment
-from course.experiment.reading import Reading
-from course.experiment.rows import kind_of
+from course.experiment.reading import Reading, kind_of
 from course.flags import GROUPS, SWITCHES, FlagError, Switch
 
 LESSON = "15_review"

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from course.core.i18n import Text, both
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.reading import Reading
-from course.experiment.rows import FEW, groups, kind_of
+from course.experiment.reading import FEW, Reading, groups, kind_of
 from course.lessons.l16_rest.probes import FLUSH_ORDERS
 from course.timing.stats import median, median_interval
 

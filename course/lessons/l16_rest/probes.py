@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.experiment.rows import race_row
+from course.experiment.reading import race_row
 from course.trace.onednn_log import log_of
 
 Call = Callable[[], torch.Tensor]

@@ -11,9 +11,8 @@ from course.core.records import Record
 from course.core.units import format_ms
 from course.exercises.exercise import MISSING, all_exercises, judge
 from course.experiment.base import Budget
-from course.experiment.reading import EMPTY, TOO_NOISY
+from course.experiment.reading import EMPTY, TOO_NOISY, race_row
 from course.experiment.result import small_line
-from course.experiment.rows import race_row
 from course.figures.kinds import Ratio, ratio_rows
 from course.figures.shown import Betted, Block, Fold
 

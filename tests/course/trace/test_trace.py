@@ -153,12 +153,12 @@ def test_what_came_before_the_call_is_not_in_it():
 
 def test_a_call_on_the_cpu_is_profiled_there_also_on_a_machine_with_a_gpu(monkeypatch):
     from course.core import profiled
-    from course.experiment.kernels import seen
+    from course.experiment.probes import seen
 
     asked = []
     real = profiled.events_of
     monkeypatch.setattr(profiled, "accelerators_here", lambda: ["cuda"])
-    for module in ("course.trace.events", "course.experiment.kernels"):
+    for module in ("course.trace.events", "course.experiment.probes"):
         monkeypatch.setattr(
             f"{module}.events_of", lambda work, on_cuda, *more: asked.append(on_cuda) or real(work, on_cuda, *more)
         )

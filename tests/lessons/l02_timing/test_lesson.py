@@ -11,8 +11,7 @@ from torch.nn.modules.module import register_module_forward_hook
 
 from course.exercises.exercise import all_exercises, judge
 from course.experiment.base import load_all, run
-from course.experiment.reading import TOO_NOISY
-from course.experiment.rows import groups
+from course.experiment.reading import TOO_NOISY, groups
 from course.lessons.l02_timing.exercises import cut
 from course.lessons.l02_timing.experiments import STORIES
 from course.lessons.l02_timing.experiments_repeats import read_planted_difference

@@ -10,8 +10,8 @@ import torch
 
 from course import flags
 from course.experiment import base
+from course.experiment.reading import kind_of
 from course.experiment.result import block
-from course.experiment.rows import kind_of
 from course.lessons.l04_cudnn_enabled import experiments, probes
 from course.lessons.l04_cudnn_enabled import probes as enabled_probes
 from tests.conftest import ROOT

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from course.experiment import base, kernels
+from course.experiment import base
+from course.experiment.probes import summed
 from course.experiment.reading import TOO_NOISY
 from course.lessons.l05_cudnn_benchmark import probes, survey
 from course.lessons.l05_cudnn_benchmark.experiments import SCHEDULES
@@ -140,7 +141,7 @@ def test_kernels_are_told_from_operations_and_summed_by_name():
         event("k2", "CUDA", 20.0),
         event("mark", "CUDA", 0),
     ]
-    assert kernels.summed(events, on_gpu=True) == [
+    assert summed(events, on_gpu=True) == [
         {"kernel": "k2", "calls": 1, "mean_us": 20.0},
         {"kernel": "k1", "calls": 2, "mean_us": 4.0},
     ]

@@ -1,15 +1,45 @@
-"""Which kernels ran: the profiler's list, compared by whole names, and the part of a name that differs."""
+"""What probes of GPU experiments share: the device (without one they run on the CPU, which tests their form alone), and which kernels
+ran: the profiler's list, compared by whole names, and the part of a name that differs.
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from time import perf_counter
+from typing import Any, TypeVar
+
+import torch
 
 from course.core.profiled import WHOLE, events_of, is_kernel, runs_on_cuda
 
+T = TypeVar("T")
 SIGN = " | "
 """Between the names of a set in one field of a row."""
+
+
+def device() -> str:
+    """cuda where there is one, else cpu."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def wait() -> None:
+    """Until the GPU has finished; nothing on a CPU."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def within(seconds: float, items: Iterable[T], least: int = 1) -> Iterator[T]:
+    """The items until the seconds are out; the first ``least`` always come. For probes in a process of their own."""
+    end = perf_counter() + (seconds if math.isfinite(seconds) else 1e9)
+    for number, item in enumerate(items):
+        if number >= least and perf_counter() > end:
+            return
+        yield item
+
+
+# --- kernels ---
 
 
 def seen(call: Callable[[], Any], warm_ups: int = 3, calls: int = 5) -> list[dict[str, Any]]:
