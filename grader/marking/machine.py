@@ -29,11 +29,17 @@ MODULE = re.compile(r"No module named '([\w.]+)'")
 NEWER_LIBRARY = re.compile(
     r"module '(torch[\w.]*)' has no attribute '(\w+)'|cannot import name '(\w+)' from '(torch[\w.]*)'"
 )
-NEWER_SYNTAX = re.compile(  # what an older Python says of an f-string of 3.12 or of `except` of 3.14
-    r"f-string: unmatched|f-string: expecting '}'|f-string expression part cannot|multiple exception types must be parenthesized"
-)
-NEWER_WORDS = re.compile(  # type parameters and aliases of 3.12, t-strings of 3.14
-    r"^\s*type\s+\w+[^=\n]*=|^\s*(?:async\s+)?(?:def|class)\s+\w+\s*\[|(?<!\w)[rR]?[tT][rR]?[\"']", re.MULTILINE
+NEWER_SYNTAX = (  # since which Python; what an older one says of it; how it is written
+    (
+        (3, 12),  # quotes and comments inside an f-string; aliases and parameters of types
+        re.compile(r"f-string: unmatched|f-string: expecting '}'|f-string expression part cannot"),
+        re.compile(r"^\s*type\s+\w+[^=\n]*=|^\s*(?:async\s+)?(?:def|class)\s+\w+\s*\[", re.MULTILINE),
+    ),
+    (
+        (3, 14),  # `except` without parentheses; t-strings
+        re.compile(r"multiple exception types must be parenthesized"),
+        re.compile(r"(?<!\w)[rR]?[tT][rR]?[\"']"),
+    ),
 )
 NEWEST_KNOWN = (3, 14)  # of a later Python nobody here knows what it reads
 HERE = ".".join(map(str, sys.version_info[:2]))
@@ -86,16 +92,23 @@ def _why(error: Raised, source: str, python: tuple[int, ...], files: Mapping[str
         name = found[1]
         if name.split(".")[0] not in {PurePosixPath(path).parts[0].removesuffix(".py") for path in files}:
             return say("machine.module", name=name)
-    if error.name in ("SyntaxError", "IndentationError") and (not python or python > sys.version_info[:2]):
-        read = [source, *(data.decode("utf-8", "replace") for path, data in files.items() if path.endswith(".py"))]
-        if python > NEWEST_KNOWN or NEWER_SYNTAX.search(error.message) or any(map(NEWER_WORDS.search, read)):
-            its = f" {'.'.join(map(str, python))}" if python else ""
-            return say("machine.python", version=its, here=HERE)
+    if error.name in ("SyntaxError", "IndentationError") and _may_be_newer(error, source, python, files):
+        return say("machine.python", version=f" {'.'.join(map(str, python))}" if python else "", here=HERE)
     if DEVICE.search(error.message):
         return say("machine.device")
     if NEWER_LIBRARY.search(error.message):
         return say("machine.torch")
     return None
+
+
+def _may_be_newer(error: Raised, source: str, python: tuple[int, ...], files: Mapping[str, bytes]) -> bool:
+    """Whether the Python that saved the notebook may read what is an error here. python: its version, empty where it is not known."""
+    read = [source, *(data.decode("utf-8", "replace") for path, data in files.items() if path.endswith(".py"))]
+    return python > NEWEST_KNOWN or any(
+        sys.version_info[:2] < since <= (python or since)
+        and (said.search(error.message) or any(map(written.search, read)))
+        for since, said, written in NEWER_SYNTAX
+    )
 
 
 def _python(nb: NotebookNode) -> tuple[int, ...]:

@@ -40,6 +40,7 @@ def held(source: str, python: str) -> bool:
 @pytest.mark.parametrize("source", NEWER)
 def test_what_a_newer_python_may_read_is_held_where_one_wrote_it(source):
     assert held(source, "3.14.0") and held(source, "") and not held(source, "3.10.2")
+    assert held(source, "3.13.1") is (source not in NEWER[-2:]), "of 3.14"
 
 
 @pytest.mark.parametrize("source", WRONG)
