@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from course.core.i18n import pick
+from course.core.markup import inline
 from course.core.units import format_points
 from course.core.verdict import Verdict
 from course.learning.marking import Response, feedback
@@ -49,7 +50,7 @@ def option_table(item: Item, response: Response, language: str) -> list[str]:
         chosen, right = (pick(MARK["yes" if one else "no"], language) for one in (line.chosen, line.right))
         rows.append([sign + pick(item.option(line.option).text, language), chosen, right, pick(line.why, language)])
     cells = (
-        "".join(f'<{tag} style="{CELL_LOOK}">{_inline(_line(cell))}</{tag}>' for cell in row)
+        "".join(f'<{tag} style="{CELL_LOOK}">{inline(_line(cell))}</{tag}>' for cell in row)
         for tag, row in zip(["th", *["td"] * len(rows)], rows, strict=False)
     )
     return [f"<table>{''.join(f'<tr>{one}</tr>' for one in cells)}</table>"]
@@ -92,7 +93,7 @@ def notes_cell(sentences: list[str], language: str) -> NotebookNode:
 
 def paragraph(text: str) -> str:
     """A text as HTML; it is escaped."""
-    return f"<p>{_inline(text)}</p>"
+    return f"<p>{inline(text.strip())}</p>"
 
 
 def code(source: str) -> str:
@@ -101,14 +102,8 @@ def code(source: str) -> str:
 
 
 def _list(texts: Iterable[str]) -> str:
-    return "<ul>" + "".join(f"<li>{_inline(_line(one))}</li>" for one in texts) + "</ul>"
+    return "<ul>" + "".join(f"<li>{inline(_line(one))}</li>" for one in texts) + "</ul>"
 
 
 def _line(text: str) -> str:
     return re.sub(r"\s+", " ", text.strip())
-
-
-def _inline(text: str) -> str:
-    text = html.escape(text.strip(), quote=False)
-    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
-    return re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", text)

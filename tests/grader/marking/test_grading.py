@@ -280,7 +280,10 @@ def test_a_question_explains_every_option(project, item, response, words):
 def test_the_number_nbgrader_reads_is_always_within_range_and_html_is_escaped():
     output = render.result(3.0000001, 3, "correct", [render.paragraph("a <script> & `x < y` **b**")], "zh")
     assert float(output.data["text/plain"]) == 3.0
-    assert "<script>" not in output.data["text/html"] and "<code>x &lt; y</code> <b>b</b>" in output.data["text/html"]
+    assert (
+        "<script>" not in output.data["text/html"]
+        and "<code>x &lt; y</code> <strong>b</strong>" in output.data["text/html"]
+    )
     assert "3 / 3 分" in output.data["text/html"]
     assert render.result(-1, 3, "incorrect", [], "en").data["text/plain"] == "0.0"
 
