@@ -128,7 +128,7 @@ FORMER = ("asks", "difficulty")
 
 def completed(raw: Any, lesson: str, checkpoint: bool = False) -> Any:
     """An entry of a question file with its lesson, which its folder says, and the kind of a practice question, which its parts say:
-    more than one right option is `multiple`, an experiment and no right option a bet.
+    more than one right option is `multiple`, an experiment and no right option a bet. The source of a bet is its experiment.
     """
     if not isinstance(raw, Mapping):
         return raw
@@ -139,7 +139,10 @@ def completed(raw: Any, lesson: str, checkpoint: bool = False) -> Any:
         kind = "predict"
     else:
         kind = "multiple" if right > 1 else "single"
-    return {**({} if checkpoint else {"kind": kind}), **raw, "lesson": lesson}
+    said = {} if checkpoint else {"kind": kind}
+    if kind == "predict":
+        said["source"] = f"experiment {raw['experiment']}"
+    return {**said, **raw, "lesson": lesson}
 
 
 def parse_item(
