@@ -1,4 +1,4 @@
-"""Pictures of measurements from their plain rows: paired ratios, samples of one function."""
+"""The picture of a comparison from its plain rows: paired ratios."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from course.core.i18n import t
-from course.core.units import format_ms, format_ratio
+from course.core.units import format_ratio
 from course.figures.kinds import Rows, lines_of, ticks_between
 from course.figures.shown import Block
 from course.figures.svg import Canvas, SvgPicture, scale, wide
@@ -53,47 +53,6 @@ def paired_plot(rows: Sequence[Row], title: str) -> Block:
         return paper
 
     return Block(title, "", SvgPicture(paint, "; ".join(said) + t(".", "。")), "")
-
-
-def samples_plot(rows: Sequence[Row], title: str) -> Block:
-    """The samples of one function in the order taken, the first call apart.
-
-    rows: the one of `Measurement.rows()`; title: its sentence. A line marks the median, a band its interval.
-    """
-    (row,) = rows
-    values, first = row["samples_ms"], row["first_call_ms"]
-    low, high = _reach(values)
-    room = 0.08 * (high - low) or 0.05 * high or 1.0
-    low, high = low - room, high + room
-    inside = [ms for ms in values if low <= ms <= high]
-    calls = row["calls_per_sample"]
-    axis = t(
-        "sample (one call each) →" if calls == 1 else f"sample ({calls} calls each) →", f"样本（每个 {calls} 次调用）→"
-    )
-    words = t(f"first call {format_ms(first)}", f"第一次调用 {format_ms(first)}")
-
-    def paint(w: float) -> Canvas:
-        ticks = ticks_between(low, high, 5)
-        x0 = 16 + max(wide(format_ms(tick), 12) for tick in ticks)
-        paper = Canvas(w, 224)
-        x, y = scale(1, max(len(values), 2), x0 + 34, w - 14, False), scale(low, high, 220, 20, False)
-        for tick in ticks:
-            paper.line([x0, w - 8], [y(tick)] * 2, "line")
-            paper.text(x0 - 6, y(tick), format_ms(tick), "soft", 12, "right")
-        if row["low_ms"] is not None:
-            paper.box(x0, y(row["high_ms"]), w - 8 - x0, y(row["low_ms"]) - y(row["high_ms"]), "quiet", r=0, alpha=0.5)
-        paper.line([x0, w - 8], [y(row["median_ms"])] * 2, "out", 2)
-        picked = [(at, ms) for at, ms in _picked(list(enumerate(values, 1))) if low <= ms <= high]
-        paper.strokes([(x(at), x(at), y(ms)) for at, ms in picked], "out", 4, "round", 0.6)
-        at = min(max(first, low), high)
-        paper.diamond(x0 + 12, y(at), 6, "paper", "bet")
-        arrow = " ↑" if first > high else " ↓" if first < low else ""
-        paper.text(x0 + 24, y(at) + (14 if at == high else 0), words + arrow, "bet", 12, bold=True, halo=True)
-        _axis(paper, x, [], str, axis, _left_out(len(values) - len(inside), len(values)))
-        return paper
-
-    median = t(f"median {format_ms(row['median_ms'])}", f"中位数 {format_ms(row['median_ms'])}")
-    return Block(title, "", SvgPicture(paint, f"{median}{t('; ', '；')}{words}{t('.', '。')}"), "")
 
 
 def _axis(paper: Canvas, x: Any, ticks: Sequence[float], said: Any, name: str, below: Sequence[str]) -> None:

@@ -3,8 +3,8 @@
 >>> from course.timing import compare, measure
 >>> compare({"plain": f, "tuned": g}, baseline="plain")     # doctest: +SKIP
 
-Every result prints as a sentence (`.sentence()`), gives `.rows()` for a table (pandas.DataFrame takes them) and draws itself
-with `.plot()`.
+Every result prints as a sentence (`.sentence()`) and gives `.rows()` for a table (pandas.DataFrame takes them); a comparison draws
+itself with `.plot()`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ Waiting is `torch.cuda.synchronize` or `torch.mps.synchronize`, each device by n
 
 from __future__ import annotations
 
-import functools
 import gc
 import itertools
 import sys
@@ -19,7 +18,7 @@ from typing import Any
 
 from course.core.where import accelerators_here, devices_in, noted, work_of
 from course.timing import devices
-from course.timing.validation import named_errors, refuse
+from course.timing.validation import refuse
 
 MIN_BLOCK_S = 0.0003
 """Shortest block that is timed as one sample, in seconds."""
@@ -40,10 +39,10 @@ Function = Callable[..., Any]
 class Clock:
     """What `measure` and `compare` need of a clock. One of your own has `block`, and `now` where it does not go by perf_counter.
 
-    device, kind: for the result. block_s: shortest block in seconds. alone: each call is timed by itself.
+    device, kind: for the result. block_s: shortest block in seconds.
     """
 
-    device, kind, block_s, alone = "cpu", "wall", MIN_BLOCK_S, False
+    device, kind, block_s = "cpu", "wall", MIN_BLOCK_S
 
     def now(self) -> float:
         """Seconds on a clock that never goes back, for budgets."""
@@ -52,10 +51,6 @@ class Clock:
     def block(self, f: Function, calls: int) -> float:
         """Seconds that `calls` calls of `f` take, device work included."""
         raise NotImplementedError
-
-    def attempt(self, run: Function, calls: int, f: Function) -> float | None:
-        """Seconds for `calls` calls of `run`, which calls `f`; None where they have to be timed again."""
-        return self.block(run, calls)
 
     def for_first_calls(self) -> Clock:
         """The clock for first calls: the wall, since most of what happens only once is not the device's work."""
@@ -140,7 +135,7 @@ class Seeking(WallClock):
             return super().block(lambda: self._found.update(devices_in(f())), calls)
 
     def settled(self) -> Clock:
-        """The clock for the devices seen. Raises TimingError for events asked of work on the CPU."""
+        """The clock for the devices seen."""
         return clock_for(work_of(self._found), self._kind)
 
 
@@ -202,16 +197,15 @@ class EventClock(WallClock):
         total, queue = 0.0, self._queue(f)
         while calls:
             part = min(calls, queue.most or calls)
-            seconds = self.attempt(f, part, f)
+            seconds = self._attempt(f, part, queue)
             if seconds is not None:
                 total, calls = total + seconds, calls - part
         return total
 
-    def attempt(self, run: Function, calls: int, f: Function) -> float | None:
-        """Seconds of the device for `calls` calls of `run`, which calls `f`; None where its queue ran empty."""
-        queue = self._queue(f)
+    def _attempt(self, f: Function, calls: int, queue: _Queue) -> float | None:
+        """Seconds of the device for `calls` calls; None where its queue ran empty."""
         if queue.waits:
-            return self._wall.block(run, calls)
+            return self._wall.block(f, calls)
         start, end = self._event(), self._event()
         where = (self._stream(),) if self._stream else ()
         repeats = itertools.repeat(None, calls)
@@ -222,7 +216,7 @@ class EventClock(WallClock):
             start.record(*where)
             began = time.perf_counter()
             for _ in repeats:
-                run()
+                f()
             issued = time.perf_counter() - began
             end.record(*where)
             full = not start.query()
@@ -242,56 +236,16 @@ class EventClock(WallClock):
         return None
 
 
-class PerCall(Clock):
-    """A clock that runs `setup` before every call and does not time it.
-
-    The function gets what setup returns as its argument, unless that is None. Every call is timed alone. The seconds of
-    a block are their sum, which includes about 0.1 us a call for reading the clock twice.
-    """
-
-    alone = True
-
-    def __init__(self, clock: Clock, setup: Callable[[], Any]) -> None:
-        self._clock, self._setup, self._runs = clock, setup, 0
-        self.device, self.kind, self.now = clock.device, clock.kind, clock.now  # type: ignore[method-assign]
-
-    def for_first_calls(self) -> Clock:
-        return PerCall(self._clock.for_first_calls(), self._setup)
-
-    def settled(self) -> Clock:
-        return PerCall(self._clock.settled(), self._setup)
-
-    def waits(self, f: Function) -> bool:
-        return self._clock.waits(f)
-
-    def issue_s(self, f: Function) -> float | None:
-        return self._clock.issue_s(f)
-
-    def block(self, f: Function, calls: int) -> float:
-        """Seconds of `calls` calls, each after its own setup."""
-        return sum(self._once(f) for _ in range(calls))
-
-    def _once(self, f: Function) -> float:
-        """Seconds of one call; where a device's queue ran empty, of another one after another setup."""
-        while True:
-            self._runs += 1
-            with named_errors("setup", self._runs):
-                given = self._setup()
-            seconds = self._clock.attempt(f if given is None else functools.partial(f, given), 1, f)
-            if seconds is not None:
-                return seconds
-
-
 def clock_for(device: Any = None, kind: str = "auto") -> Clock:
     """A clock for `device` (a name, a torch.device, a list of them, or None: the accelerator in use).
 
-    kind: auto (events on one cuda or mps device, else wall) | wall | events. Raises TimingError for a device this machine lacks or
-    an unknown kind.
+    kind: auto (events on one cuda or mps device, else wall) | wall. Raises TimingError for a device this machine lacks or an unknown
+    kind.
     """
-    if kind not in ("auto", "wall", "events"):
+    if kind not in ("auto", "wall"):
         raise refuse(
-            f'clock must be "auto", "wall", "events" or a Clock, not {kind!r}.',
-            f'clock 只能是 "auto"、"wall"、"events" 或一个 Clock，而不是 {kind!r}。',
+            f'clock must be "auto", "wall" or a Clock, not {kind!r}.',
+            f'clock 只能是 "auto"、"wall" 或一个 Clock，而不是 {kind!r}。',
         )
     names = devices.checked(device)
     accelerators = [name for name in names if name != "cpu"]
@@ -300,28 +254,19 @@ def clock_for(device: Any = None, kind: str = "auto") -> Clock:
         only = accelerators[0]
         assert fence
         return EventClock(label, fence, devices.event_maker(only), devices.filler(only), devices.stream_of(only))
-    if kind == "events":
-        raise refuse(
-            'Events live in the queue of one accelerator; here use clock="wall".',
-            '事件只存在于单个加速器的队列里；这里请用 clock="wall"。',
-        )
     return WallClock(label, fence)
 
 
-def given_clock(device: Any, clock: str | Clock, setup: Callable[[], Any] | None = None) -> Clock:
+def given_clock(device: Any, clock: str | Clock) -> Clock:
     """Returns `clock` if it is a Clock, or the clock of that name: for `device`, or where none is named, for the devices on which the
-    first calls turn out to work. With `setup`, it runs that untimed before every call. Raises TimingError for anything else.
+    first calls turn out to work. Raises TimingError for anything else.
     """
     if isinstance(clock, Clock):
-        chosen = clock
-    elif device is not None:
-        chosen = clock_for(device, clock)
-    elif "torch" not in sys.modules or not accelerators_here():  # without torch nothing is on an accelerator
-        chosen = clock_for("cpu", clock)
-    else:
-        clock_for("cpu", "auto" if clock == "events" else clock)  # for its complaints
-        chosen = Seeking(clock)
-    return PerCall(chosen, setup) if setup else chosen
+        return clock
+    if device is not None or clock not in ("auto", "wall"):
+        return clock_for(device, clock)
+    here = "torch" in sys.modules and accelerators_here()  # without torch nothing is on an accelerator
+    return Seeking(clock) if here else clock_for("cpu", clock)
 
 
 def calls_for(clock: Clock, f: Function, target_s: float | None = None) -> int:
@@ -329,8 +274,6 @@ def calls_for(clock: Clock, f: Function, target_s: float | None = None) -> int:
 
     Each number is judged by the shortest of three blocks, because other programs only ever make a block longer.
     """
-    if clock.alone:  # the time between the calls is not in the block
-        return 1
     target, calls = clock.block_s if target_s is None else target_s, 1
     while True:
         began = clock.now()

@@ -25,7 +25,6 @@ def compare(
     *,
     device: Any = None,
     clock: str | Clock = "auto",
-    setup: Any = None,
     same: bool | float = True,
     fresh_process: bool = False,
     seed: int | None = None,
@@ -41,10 +40,9 @@ def compare(
     1 +/- gate. Looks at the data after 12, 24, 48, ... rounds with stricter intervals, so that stopping early keeps
     false alarms at 5 % in all. Fewer than 12 rounds carry no interval: low and high are None.
 
-    baseline: a key of `candidates` (default: the first). device: default, where the tensors of the first calls are. clock: "auto",
-    "wall" or "events" (see `clock_for`), or a `Clock`. seed: of the random order. setup: runs before every call, outside the time;
-    what it returns (unless None) is handed to the function. same: the first results are compared (shapes, types, values up to half
-    their digits) and a difference is said in the notes; a number is a tolerance instead (share of the largest value), False asks
+    baseline: a key of `candidates` (default: the first). device: default, where the tensors of the first calls are. clock: "auto" or
+    "wall" (see `clock_for`), or a `Clock`. seed: of the random order. same: the first results are compared (shapes, types, values up to
+    half their digits) and a difference is said in the notes; a number is a tolerance instead (share of the largest value), False asks
     for no comparison.
 
     A switch of torch, the default dtype and gradients that a function leaves with another value are put back after every block,
@@ -54,7 +52,7 @@ def compare(
     starting included), for states that one process keeps (cuDNN's plan of a shape) and for what differs from process
     to process (where memory lies). The process is the unit then: one ratio a pair of processes, and the interval is
     over these; differences below the gate are never called faster or slower. Where one thread is enough, the processes
-    of a pair stay on one processor, drawn anew for each pair (Linux). Candidates and setup are "module:function" strings or
+    of a pair stay on one processor, drawn anew for each pair (Linux). Candidates are "module:function" strings or
     functions of a file that can be imported (no lambda, nothing defined in a notebook: write it to a file with %%writefile).
     After an interrupt, returns what was measured so far, if that is anything. Raises TimingError,
     with a sentence, for arguments that cannot be compared.
@@ -65,13 +63,11 @@ def compare(
     validation.require_positive(ci=ci, max_time=max_time, gate=gate, **tolerances)
     plan = Plan(base, ci, max_time, gate, same, random.Random(seed))
     if fresh_process:
-        return compare_in_processes(candidates, plan, device, clock, setup)
-    validation.require_setup(setup)
+        return compare_in_processes(candidates, plan, device, clock)
     for name, f in candidates.items():
-        validation.require_callable(name, f, setup is not None)
-    chosen = given_clock(device, clock, setup)
+        validation.require_callable(name, f)
+    chosen = given_clock(device, clock)
     with validation.hidden_prints() as sink:
         found = Race(plan, candidates, chosen).run(sink)
-    if setup is None:
-        object.__setattr__(found, "functions", dict(candidates))
+    object.__setattr__(found, "functions", dict(candidates))
     return found

@@ -139,12 +139,10 @@ class Kept:
         return [
             t(
                 f"The first call of {name} changes {what}, so later calls do other work than the first: they look up what it keeps, "
-                "or find an iterator empty, a list sorted. To time the work, make it anew before each call, outside the time: "
-                "setup=lambda: make_input() hands it to every function; or call past the cache.",
-                f"{name} 的第一次调用会改动 {what}，之后的调用做的就不是同样的活了：可能只是查表，或者迭代器已经取空、列表"
-                "已经排好。"
-                "要测运算本身，请在每次调用之前重新准备（不计入时间）：setup=lambda: make_input()，"
-                "返回值会传给每个函数；或者绕过缓存。",
+                "or find an iterator empty, a list sorted. To time the work, make it anew inside every function alike, or call past "
+                "the cache.",
+                f"{name} 的第一次调用会改动 {what}，之后的调用做的就不是同样的活了：可能只是查表，或者迭代器已经取空、"
+                "列表已经排好。要测运算本身，请在每个函数里同样地重新准备，或者绕过缓存。",
             )
         ]
 

@@ -24,15 +24,13 @@ def measure(
     max_time: float = 1.0,
     device: Any = None,
     clock: str | Clock = "auto",
-    setup: Any = None,
     name: str | None = None,
 ) -> Measurement:
     """Time `f()` for at most `max_time` seconds after its first call: median, interval, samples.
 
     Warms up until two successive block medians agree within 2 % (at most 30 % of the budget), then times blocks (on a CPU of at
-    least 25 us, elsewhere of 0.3 ms; or a ten-thousandth of the budget). setup: runs before every call, outside the time; what it
-    returns (unless None) is handed to `f`. device: default, where the tensors of the first call are. clock: "auto", "wall" or
-    "events" (see `clock_for`), or a `Clock`. On an accelerator there are two numbers: the device's own time of a call, and
+    least 25 us, elsewhere of 0.3 ms; or a ten-thousandth of the budget). device: default, where the tensors of the first call are.
+    clock: "auto" or "wall" (see `clock_for`), or a `Clock`. On an accelerator there are two numbers: the device's own time of a call, and
     `issue_ms`, which Python takes to issue one.
 
     The interval is that of the median within this run. Switches, default dtype and gradients that `f` leaves with another value are
@@ -41,9 +39,8 @@ def measure(
     """
     label = name or str(getattr(f, "__name__", type(f).__name__)).strip("<>")  # "<lambda>" is told as lambda
     validation.require_positive(max_time=max_time)
-    validation.require_setup(setup)
-    validation.require_callable(label, f, setup is not None)
-    chosen = given_clock(device, clock, setup)
+    validation.require_callable(label, f)
+    chosen = given_clock(device, clock)
     run = _Single({label: f}, chosen, max_time, random.Random(), max_time / MAX_SAMPLES)
     with validation.hidden_prints() as sink:
         run.go(t("measuring", "测量中"), sink)

@@ -32,30 +32,23 @@ SLICE_S = 0.3
 Open = Callable[[Sequence[str]], AbstractContextManager[Any]]
 
 
-def compare_in_processes(candidates: Mapping[str, Any], plan: Plan, device: Any, clock: Any, setup: Any) -> Comparison:
+def compare_in_processes(candidates: Mapping[str, Any], plan: Plan, device: Any, clock: Any) -> Comparison:
     """`compare` with fresh_process=True."""
     if not isinstance(clock, str):
         raise refuse(
-            'With fresh_process=True clock must be "auto", "wall" or "events".',
-            'fresh_process=True 时，clock 只能是 "auto"、"wall" 或 "events"。',
+            'With fresh_process=True clock must be "auto" or "wall".',
+            'fresh_process=True 时，clock 只能是 "auto" 或 "wall"。',
         )
-    before = None if setup is None else target_of("setup", setup)
-    devices = [str(one) for one in device] if isinstance(device, (list, tuple)) else device and str(device)
-    tasks = {name: (str(name), target_of(name, one), devices, clock, before) for name, one in candidates.items()}
-    return Replicates(plan, lambda names: workers({name: tasks[name] for name in names}), time.perf_counter).go(
-        [*candidates]
-    )
+    where = None if device is None else str(device)
+    tasks = {name: (str(name), target_of(name, one), where, clock) for name, one in candidates.items()}
+    sets = Replicates(plan, lambda names: workers({name: tasks[name] for name in names}), time.perf_counter)
+    return sets.go([*candidates])
 
 
 def target_of(name: str, candidate: Any) -> str:
     """`candidate` as "module:function". Raises TimingError when a new process could not import it."""
-    if isinstance(candidate, str):
-        if all(candidate.partition(":")):
-            return candidate
-        raise refuse(
-            f'{name} is {candidate!r}; a new process needs "module:function", such as "mylab:run".',
-            f'{name} 是 {candidate!r}；新进程需要 "模块:函数" 的写法，例如 "mylab:run"。',
-        )
+    if isinstance(candidate, str) and all(candidate.partition(":")):
+        return candidate
     module, path = getattr(candidate, "__module__", None), getattr(candidate, "__qualname__", "")
     if module and module != "__main__":
         with contextlib.suppress(ImportError, AttributeError):
@@ -66,8 +59,8 @@ def target_of(name: str, candidate: Any) -> str:
         "function). Put it, with what it needs, into a file mylab.py (`%%writefile mylab.py` as the first line of a cell) and pass "
         '"mylab:function".',
         f"{name} 不是文件里的函数，新进程无法导入它（lambda，或者在 notebook、另一个函数内部定义）。请把它连同"
-        "所需的内容写进文件 mylab.py"
-        '（在单元格第一行写 `%%writefile mylab.py`），再传入 "mylab:函数名"。',
+        "所需的内容写进文件 mylab.py（在单元格第一行写 `%%writefile mylab.py`），"
+        '再传入 "mylab:函数名"。',
     )
 
 
@@ -101,8 +94,7 @@ def workers(tasks: Mapping[str, Sequence[Any]]) -> Iterator[tuple[dict[str, Work
     arguments of `there.load`. Raises TimingError."""
     with contextlib.ExitStack() as stack:
         with _in_words():
-            warm = "torch" in sys.modules
-            processes = stack.enter_context(taking_turns("course.timing.there:load", tasks, warm))
+            processes = stack.enter_context(taking_turns("course.timing.there:load", tasks, "torch" in sys.modules))
         yield {name: Worker(str(name), process) for name, process in processes.items()}, WorkerClock()
 
 
@@ -129,9 +121,7 @@ class WorkerClock(Clock):
     def block(self, f: Any, calls: int) -> float:
         """Seconds that `calls` calls of the remote function take."""
         seconds = f.seconds(calls)
-        self.device, self.kind, self.threads, self.alone = (
-            f.first[one] for one in ("device", "kind", "threads", "alone")
-        )
+        self.device, self.kind, self.threads = (f.first[one] for one in ("device", "kind", "threads"))
         return seconds
 
 

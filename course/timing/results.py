@@ -13,7 +13,7 @@ from course.core.tables import as_html
 from course.core.text import text_of
 from course.core.units import format_ms, format_ratio
 from course.figures.shown import Block
-from course.figures.timing import paired_plot, samples_plot
+from course.figures.timing import paired_plot
 from course.timing.stats import FEWEST_PROCESSES, FEWEST_ROUNDS, drift, enough
 
 ENOUGH = 0.9499
@@ -118,10 +118,6 @@ class Measurement(_Shown):
     def launch_bound(self) -> bool:
         """Whether the device waits for Python: issuing a call takes longer than running it."""
         return self.issue_ms is not None and self.issue_ms > self.median_ms
-
-    def plot(self) -> Block:
-        """Samples in order, their distribution, the first call apart; see `course.figures.timing`."""
-        return samples_plot(self.rows(), self.sentence())
 
     def sentence(self) -> str:
         """First call and steady state in one sentence; of a time that climbs or falls, or is launch-bound, a second one."""

@@ -123,26 +123,22 @@ def unread(kept: Sequence[Part]) -> str:
 
 def notes(pairs: Mapping[str, Paired]) -> list[str]:
     """The remarks on candidates whose results differ or could not be compared."""
-    said = []
-    for p in pairs.values():
-        if p.difference:
-            said.append(
-                t(
-                    f"{p.name} does not return what {p.baseline} returns ({p.difference}): a faster way to another answer is no speed-up. "
-                    "If that is meant (lower precision, random numbers), say so with same=False or a tolerance such as same=1e-2.",
-                    f"{p.name} 返回的结果和 {p.baseline} 不同（{p.difference}）：更快地算出另一个答案不叫加速。"
-                    "如果这是有意的（较低精度、随机数），请写 same=False，或给一个容差，例如 same=1e-2。",
-                )
-            )
-    unread_ = [p for p in pairs.values() if p.not_compared]
-    if unread_:
-        types = ", ".join(dict.fromkeys(p.not_compared for p in unread_))
-        names = ", ".join(map(str, (unread_[0].baseline, *(p.name for p in unread_))))
+    said = [
+        t(
+            f"{p.name} does not return what {p.baseline} returns ({p.difference}): a faster way to another answer is no speed-up. "
+            "If that is meant (lower precision, random numbers), say so with same=False or a tolerance such as same=1e-2.",
+            f"{p.name} 返回的结果和 {p.baseline} 不同（{p.difference}）：更快地算出另一个答案不叫加速。"
+            "如果这是有意的（较低精度、随机数），请写 same=False，或给一个容差，例如 same=1e-2。",
+        )
+        for p in pairs.values()
+        if p.difference
+    ]
+    if types := ", ".join(dict.fromkeys(p.not_compared for p in pairs.values() if p.not_compared)):
         said.append(
             t(
-                f"The results of {names} were not compared: they are, or hold, objects of type {types}. Let each function return what "
-                "counts in them as tensors, numbers or text (in a tuple, list, dict or dataclass); same=False asks for no comparison.",
-                f"{names} 的结果没有比较：它们是（或含有）{types} 类型的对象。请让每个函数返回其中要紧的张量、数字或文本"
+                f"Results were not compared: they are, or hold, objects of type {types}. Let each function return what counts in them as "
+                "tensors, numbers or text (in a tuple, list, dict or dataclass); same=False asks for no comparison.",
+                f"结果没有比较：它们是（或含有）{types} 类型的对象。请让每个函数返回其中要紧的张量、数字或文本"
                 "（放在元组、列表、字典或 dataclass 里）；写 same=False 表示不需要比较。",
             )
         )

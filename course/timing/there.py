@@ -25,28 +25,18 @@ class Task:
     blocks = 0
 
 
-def load(name: str, target: str, device: Any, clock: str, setup: str | None, processor: int | None) -> None:
+def load(name: str, target: str, device: Any, clock: str, processor: int | None) -> None:
     """Get ready to time the function `target`, "module:function"; the rest as for `compare`. Raises TimingError."""
-    before = _function("setup", setup) if setup else None
-    Task.name, Task.f, Task.processor = name, _function(name, target), processor
-    validation.require_callable(name, Task.f, before is not None)
-    Task.clock, Task.effort = given_clock(device, clock, before), Effort()
-
-
-def _function(name: str, target: str) -> Any:
     try:
-        found = function_of(target)
+        Task.f = function_of(target)
     except Exception as error:
-        module = target.partition(":")[0]
         raise validation.refuse(
-            f"A new process could not load {target}: {type(error).__name__}: {error}. "
-            f"Is {module}.py beside the notebook, and does `import {module}` work in a fresh kernel?",
-            f"新进程无法加载 {target}：{type(error).__name__}：{error}。"
-            f"{module}.py 和 notebook 在同一个文件夹里吗？在新内核里 `import {module}` 能成功吗？",
+            f"A new process could not load {target}: {type(error).__name__}: {error}. Does the import work in a fresh kernel?",
+            f"新进程无法加载 {target}：{type(error).__name__}：{error}。在新内核里导入它能成功吗？",
         ) from error
-    if not callable(found):
-        validation.require_callable(name, found)
-    return found
+    validation.require_callable(name, Task.f)
+    Task.name, Task.processor = name, processor
+    Task.clock, Task.effort = given_clock(device, clock), Effort()
 
 
 def first_block() -> dict[str, Any]:
@@ -56,7 +46,7 @@ def first_block() -> dict[str, Any]:
         seconds = Task.clock.for_first_calls().block(validation.checked(Task.name, Task.f, kept), 1)
     Task.clock, Task.blocks = Task.clock.settled(), 1
     clock = Task.clock
-    facts = {"device": clock.device, "kind": clock.kind, "threads": threads(clock), "alone": clock.alone}
+    facts = {"device": clock.device, "kind": clock.kind, "threads": threads(clock)}
     return {"seconds": seconds, "result": digest(kept.pop()), **facts}
 
 

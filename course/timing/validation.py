@@ -54,8 +54,8 @@ def interrupted_note() -> str:
     return t("Interrupted: this is what was measured so far.", "已中断：以下是目前测到的结果。")
 
 
-def require_callable(name: str, f: Any, with_setup: bool = False) -> None:
-    """Raise TimingError unless `f` can be called without arguments, or `with_setup` with the one that setup gives."""
+def require_callable(name: str, f: Any) -> None:
+    """Raise TimingError unless `f` can be called without arguments."""
     if isinstance(f, str):
         raise refuse(
             f'{name} is the text {f!r}. Functions named as "module:function" need fresh_process=True.',
@@ -72,20 +72,13 @@ def require_callable(name: str, f: Any, with_setup: bool = False) -> None:
         signature = inspect.signature(f)
     except ValueError:  # some built-in functions do not tell
         return
-    for given in [(), (None,)] if with_setup else [()]:
-        with contextlib.suppress(TypeError):
-            signature.bind(*given)
-            return
+    with contextlib.suppress(TypeError):
+        signature.bind()
+        return
     raise refuse(
         f"{name} needs arguments, and the timer calls it without any. Wrap it: `lambda: f(x)`.",
         f"{name} 需要参数，而计时器调用时不带参数。请包一层：`lambda: f(x)`。",
     )
-
-
-def require_setup(setup: Any) -> None:
-    """Raise TimingError unless `setup` is None or a function without arguments."""
-    if setup is not None:
-        require_callable("setup", setup)
 
 
 def require_candidates(candidates: Any, baseline: str | None) -> str:
@@ -118,8 +111,8 @@ def require_positive(**values: float) -> None:
 def checked(name: str, f: Callable[..., Any], kept: list[Any] | None = None) -> Callable[..., Any]:
     """`f` for its first call: raises TimingError when the call returns something that has not run yet. kept: gets the result."""
 
-    def first(*given: Any) -> Any:
-        result = f(*given)
+    def first() -> Any:
+        result = f()
         if kept is not None:
             kept.append(result)
         if inspect.iscoroutine(result):

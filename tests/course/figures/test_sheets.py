@@ -15,7 +15,7 @@ from course.figures.lanes import Scene, Span, timed_lanes
 from course.figures.panels import Panel, panels
 from course.figures.svg import BROAD, PHONE, SLIM
 from course.figures.timeline import timeline_plot
-from course.figures.timing import paired_plot, samples_plot
+from course.figures.timing import paired_plot
 from course.figures.words import fold, ratio_words
 from course.timing.stats import FEWEST_ROUNDS
 
@@ -35,10 +35,6 @@ PAIRS = [
     {"candidate": name, "baseline": "a", "ratio": ratio, "low": low, "high": high, "gate": 0.02,
      "ratios": [ratio * (1 + 0.01 * (n % 5)) for n in range(40)] + [9.0]}
     for name, ratio, low, high in (("b", 1.3, 1.2, 1.4), ("a long name of a candidate <c>", 0.5, None, None))
-]  # fmt: skip
-SAMPLES = [
-    {"samples_ms": [1 + 0.1 * (n % 7) for n in range(90)], "first_call_ms": 50.0, "median_ms": 1.3, "low_ms": 1.2, "high_ms": 1.4,
-     "calls_per_sample": 3}
 ]  # fmt: skip
 CALLS = [
     {"name": f"aten::operation_{n % 6}", "start_us": 100.0 * n, "us": 90.0, "self_us": 50.0 + n % 6, "depth": n % 3, "kind": "work",
@@ -71,7 +67,6 @@ KINDS = {
     ),
     "timed_lanes": (lambda bet: timed_lanes(SCENES, "ms"), []),
     "paired_plot": (lambda bet: paired_plot(PAIRS, "b is slower.").picture, []),
-    "samples_plot": (lambda bet: samples_plot(SAMPLES, "f takes 1 ms.").picture, []),
     "timeline_plot": (lambda bet: timeline_plot(CALLS, "Where the time goes.").picture, []),
 }
 

@@ -1,20 +1,17 @@
-"""Timing: odd input gets a sentence with the next step, never a bare traceback; setups, bars."""
+"""Timing: odd input gets a sentence with the next step, never a bare traceback; bars."""
 
 from __future__ import annotations
 
 import asyncio
 import io
-import itertools
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import pytest
 
 from course.core import bars
 from course.timing import TimingError, compare, measure
-from course.timing import clock as clocks
-from tests.support.timing_clocks import Cost, NoisyClock, costing
+from tests.support.timing_clocks import NoisyClock, costing
 
 
 def fails():
@@ -61,13 +58,10 @@ BOTH = {"a": fails, "b": fails}
         (lambda: compare(BOTH, same=-1.0), "same must be"),
         (lambda: compare(BOTH, max_time=float("inf")), "finite"),
         (lambda: compare(BOTH, max_time="x"), "max_time"),
-        (lambda: compare(BOTH, setup=lambda x: x), "setup"),
         (lambda: measure(costing(1), clock=5), "clock"),
         (lambda: measure(costing(1), device=[]), "device"),
         (lambda: measure(costing(1), device="gpu"), "gpu"),
         (lambda: measure(costing(1), max_time=float("nan")), "max_time"),
-        (lambda: measure(int, setup=3), "type int"),
-        (lambda: measure(lambda a, b: 0, setup=int), "arguments"),
     ],
 )
 def test_odd_settings_get_a_sentence(call, words):
@@ -90,44 +84,6 @@ def test_a_failure_at_the_hundredth_call_stops_with_its_name():
 
     with pytest.raises(TimingError, match="late raised OSError"):
         compare({"a": costing(1e-3), "late": late}, device="cpu", max_time=5)
-
-
-# ---- a setup before every call, outside the time ------------------------------------------------------------------
-
-
-def test_setup_runs_before_every_call_and_its_result_is_handed_over():
-    numbers, seen = itertools.count(), []
-
-    def use(number):
-        seen.append(number)
-        return Cost(1e-3)
-
-    result = measure(use, setup=lambda: next(numbers), clock=NoisyClock(1), max_time=0.2)
-    assert seen == list(range(len(seen))) and len(seen) > 20 and result.calls_per_sample == 1
-    assert result.median_ms == pytest.approx(1.1, rel=0.2)
-
-
-@pytest.mark.parametrize("good", [0, 30])
-def test_a_setup_that_raises_is_named(good):
-    left = iter(range(good))
-    with pytest.raises(TimingError, match="setup raised StopIteration" + (", after" if good else r"\. Call it")):
-        measure(lambda _: Cost(1e-3), setup=lambda: next(left), clock=NoisyClock(1), max_time=0.2)
-
-
-def test_setup_is_outside_the_time(monkeypatch):
-    """On the clock that is used, whose hands move in steps of the test: 2 ms in the setup, 1 us in the function."""
-    ns = [0]
-
-    def lasting(step):
-        def act():
-            ns[0] += step
-
-        return act
-
-    monkeypatch.setattr(clocks, "_plain_ns", partial(clocks._plain_ns, now=lambda: ns[0]))
-    work = lasting(1_000)
-    result = compare({"a": work, "b": work}, setup=lasting(2_000_000), same=False, max_time=0.1, device="cpu")
-    assert result.medians_ms == pytest.approx({"a": 1e-3, "b": 1e-3})
 
 
 # ---- bars -------------------------------------------------------------------------------------------------

@@ -135,7 +135,7 @@ def test_new_processes_compare_functions_of_a_file(mylab, tmp_path):
         ("mylab:dies", "no more fuel"),
         ("mylab:use", "arguments"),
         (3, "is no function of a file"),
-        ("mylab.run", "module:function"),
+        ("mylab.run", "is no function of a file"),
     ],
 )
 def test_what_goes_wrong_in_a_new_process_is_told(mylab, candidate, words):
@@ -145,7 +145,7 @@ def test_what_goes_wrong_in_a_new_process_is_told(mylab, candidate, words):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks on Linux alone")
 def test_processes_of_a_set_are_forked_draw_other_numbers_and_are_gone_afterwards(mylab, tmp_path):
-    with workers({name: (name, "mylab:tells", "cpu", "auto", None) for name in "abc"}) as (three, _):
+    with workers({name: (name, "mylab:tells", "cpu", "auto") for name in "abc"}) as (three, _):
         for f in three.values():
             f.seconds(1)
     told = {int(file.name): ast.literal_eval(file.read_text("utf-8")) for file in tmp_path.glob("[0-9]*")}
@@ -158,7 +158,7 @@ def test_processes_of_a_set_are_forked_draw_other_numbers_and_are_gone_afterward
 
 
 def test_a_process_killed_by_the_system_is_named(mylab):
-    tasks = {name: (name, f"mylab:{f}", "cpu", "auto", None) for name, f in (("a", "tells"), ("b", "killed"))}
+    tasks = {name: (name, f"mylab:{f}", "cpu", "auto") for name, f in (("a", "tells"), ("b", "killed"))}
     with workers(tasks) as (two, _):
         with pytest.raises(TimingError, match="process of b .*memory was full"):
             two["b"].seconds(1)
@@ -186,7 +186,7 @@ def test_processes_of_one_thread_stay_on_one_processor_and_others_move_freely(fu
     """Two processors of a machine can differ by a factor of 2 for a second: a pair on both would be called different."""
     (tmp_path / "busylab.py").write_text(BUSY, "utf-8")
     monkeypatch.chdir(tmp_path)
-    task, drawn = (f"busylab:{function}", "cpu", "auto", None), random.getstate()
+    task, drawn = (f"busylab:{function}", "cpu", "auto"), random.getstate()
     with workers({name: (name, *task) for name in "ab"}) as (pair, _):
         for f in [*pair.values()] * (SETTLED + 1):
             f.seconds(2)
