@@ -17,13 +17,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from sqlalchemy.exc import DataError, OperationalError
 
 from grader.cli import main
-from grader.course import Course
 from grader.handin.exchange import collect
 from grader.handin.guard import guarded
 from grader.marking.autograde import autograde
 from grader.project import Infrastructure, ProjectError
 from grader.reporting.give_out import feedback
-from tests.support.grading_class import copy_of, make_class
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
 
 
@@ -72,16 +70,6 @@ def test_a_step_without_end_is_stopped_also_where_it_waits_or_swallows_that(tmp_
         assert "0.05 seconds" in outcome(act, 0.05)
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     assert outcome(lambda: None) == ""
-
-
-@pytest.fixture(scope="module")
-def marked(tmp_path_factory) -> Path:
-    return make_class(tmp_path_factory.mktemp("guard"))[1].root
-
-
-@pytest.fixture
-def course(marked, tmp_path) -> Course:
-    return Course(copy_of(marked, tmp_path / "class"))
 
 
 @pytest.mark.slow

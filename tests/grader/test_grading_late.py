@@ -16,7 +16,7 @@ from grader.course.marks import cell_marks, totals
 from grader.marking.autograde import How, autograde
 from grader.marking.outcomes import outcomes
 from grader.reporting.give_out import feedback
-from tests.support.grading_class import make_class, rows, stock
+from tests.support.grading_class import rows, stock
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
 
 DUE = datetime(2026, 2, 28, 23, 0)  # ada is half a day late, each of the others one day more
@@ -34,8 +34,7 @@ def test_grace_then_percent_for_each_day_begun_up_to_the_cap(hours, points):
 
 
 @pytest.fixture
-def course(tmp_path) -> Course:
-    course = make_class(tmp_path)[1]
+def course(course) -> Course:
     with course.gradebook as gradebook:
         gradebook.update_or_create_assignment(LESSON, duedate=DUE)
     return with_rules(course, 10)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sqlite3
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -15,18 +14,8 @@ from grader.course import Course
 from grader.course.late import extend
 from grader.marking.autograde import How, autograde
 from grader.reporting.summary import strays
-from tests.support.grading_class import copy_of, make_class, rows
+from tests.support.grading_class import rows
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
-
-
-@pytest.fixture(scope="module")
-def marked(tmp_path_factory) -> Path:
-    return make_class(tmp_path_factory.mktemp("semester"))[1].root
-
-
-@pytest.fixture
-def root(marked, tmp_path) -> Path:
-    return copy_of(marked, tmp_path / "class")
 
 
 def again(root, *students) -> dict:

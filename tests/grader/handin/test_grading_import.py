@@ -21,7 +21,6 @@ from grader.marking.outcomes import outcomes
 from grader.project import ProjectError
 from grader.reporting.give_out import feedback
 from grader.reporting.summary import summary
-from tests.support.grading_class import copy_of, make_class
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
 from tests.support.hand_ins import zipped
 
@@ -249,14 +248,9 @@ def test_a_file_of_the_platform_can_only_lie_inside(tmp_path):
         pass
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    return make_class(tmp_path_factory.mktemp("import"))[1]
-
-
 @pytest.mark.slow
-def test_a_roster_goes_into_the_gradebook_and_who_hands_in_nothing_is_named(whole, tmp_path, capsys):
-    root, table = copy_of(whole.root, tmp_path / "class"), tmp_path / "table.csv"
+def test_a_roster_goes_into_the_gradebook_and_who_hands_in_nothing_is_named(root, tmp_path, capsys):
+    table = tmp_path / "table.csv"
 
     def students() -> dict:
         with Course(root).gradebook as gradebook:
@@ -296,8 +290,7 @@ def test_a_roster_goes_into_the_gradebook_and_who_hands_in_nothing_is_named(whol
 
 
 @pytest.mark.slow
-def test_a_class_out_of_an_archive_is_marked_and_gets_its_feedback_back(whole, tmp_path, capsys):
-    root = copy_of(whole.root, tmp_path / "class")
+def test_a_class_out_of_an_archive_is_marked_and_gets_its_feedback_back(root, tmp_path, capsys):
     sound = (root / "submitted" / "ada" / LESSON / f"{NOTEBOOK}.ipynb").read_bytes()
 
     def by(name: str) -> bytes:
@@ -351,8 +344,7 @@ def test_a_class_out_of_an_archive_is_marked_and_gets_its_feedback_back(whole, t
 
 
 @pytest.mark.slow
-def test_one_fact_about_a_file_is_told_alike_at_every_step(whole, tmp_path, capsys):
-    root = copy_of(whole.root, tmp_path / "class")
+def test_one_fact_about_a_file_is_told_alike_at_every_step(root, tmp_path, capsys):
     locked = bytearray(whole_zip := zipped({"L.ipynb": b"x"}))
     for sign, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         locked[whole_zip.index(sign) + place] |= 1
@@ -381,8 +373,8 @@ def test_one_fact_about_a_file_is_told_alike_at_every_step(whole, tmp_path, caps
 
 
 @pytest.mark.slow
-def test_of_several_hand_ins_the_last_with_work_is_taken(whole, tmp_path):
-    root, file = copy_of(whole.root, tmp_path / "class"), tmp_path / "all.zip"
+def test_of_several_hand_ins_the_last_with_work_is_taken(root, tmp_path):
+    file = tmp_path / "all.zip"
     sound = (root / "submitted" / "ada" / LESSON / f"{NOTEBOOK}.ipynb").read_bytes()
     untouched = (root / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_bytes()
     versions = enumerate((sound + b" ", sound + b"  ", untouched), start=1)

@@ -12,7 +12,6 @@ from grader.course.marks import Totals
 from grader.handin.roster import Roster
 from grader.project import ProjectError
 from grader.reporting.export import into
-from tests.support.grading_class import make_class
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
 
 TOTALS = Totals("01_map", 10.0, {"ada": 7.25, "bob": None, "cyd": 0.0})
@@ -70,8 +69,7 @@ def test_what_is_not_clear_is_refused(tmp_path, text, column, words):
 
 
 @pytest.mark.slow
-def test_the_command_writes_what_the_gradebook_says_and_why_a_mark_is_missing(tmp_path, capsys):
-    course = make_class(tmp_path)[1]
+def test_the_command_writes_what_the_gradebook_says_and_why_a_mark_is_missing(course, tmp_path, capsys):
     there, to = tmp_path / "theirs.csv", tmp_path / "out.csv"
     there.write_text("Username,Note\nada,\nbob,-\ncyd,3\nfay,\n", "utf-8")
     plain = ["export", "--dir", str(course.root), "--to", str(to)]

@@ -159,8 +159,7 @@ def test_what_meets_a_belief_exists_in_the_course():
 
 
 @pytest.mark.slow
-def test_the_command_on_a_class_that_was_really_marked(tmp_path):
-    root = make_class(tmp_path)[1].root
+def test_the_command_on_a_class_that_was_really_marked(root):
     for language, words in (
         ("en", "3 of 4 submissions counted (nothing attempted: 1, no grade: 0)"),
         ("zh", "哪些要再讲"),
