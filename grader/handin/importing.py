@@ -8,6 +8,7 @@ work counts.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -23,7 +24,7 @@ from grader.handin.archive import Entry, opened
 from grader.handin.guard import guarded
 from grader.handin.handin import OURS, STAMP, Files, digest, lying, stored, unpacked, write, write_new
 from grader.handin.reading import files_of, read
-from grader.handin.roster import FILE, Named, Roster, enrol, roster
+from grader.handin.roster import FILE, Roster, enrol, roster
 from grader.project.files import replace
 from grader.project.names import groups, printable
 
@@ -65,7 +66,7 @@ class Owners:
     def __init__(self, entries: Iterable[Entry], known: Roster, together: dict[str, tuple[str, ...]]) -> None:
         entries = list(entries)
         self.known, self.together = known, together
-        self._parts: dict[str, Named] = {}
+        self._named = functools.cache(known.named)
         self._below: dict[PurePosixPath, set[str]] = defaultdict(set)
         for inside in {one.inside.parent if not OURS.search(one.inside.name) else one.inside for one in entries}:
             for place in inside.parents:
@@ -73,11 +74,6 @@ class Owners:
                 self._below[place] |= {student for one in named if len(one.students) == 1 for student in one.students}
         self.lists: set[PurePosixPath] = set()  # files that say whose folders are
         self._listed = self._lists(entries)
-
-    def _named(self, part: str) -> Named:
-        if part not in self._parts:
-            self._parts[part] = self.known.named(part)
-        return self._parts[part]
 
     def of(self, inside: PurePosixPath) -> tuple[frozenset[str], PurePosixPath]:
         """(the students whom a path means, the folder or file that says so): one owns it; none or several own nothing."""
@@ -112,8 +108,10 @@ class Owners:
         found: dict[PurePosixPath, set[str]] = defaultdict(set)
         folders = {place for one in entries for place in one.inside.parents if place.parts}
         for entry in entries:
-            if not LIST.search(entry.inside.name) or OURS.search(entry.inside.name) or self._named_beside(entry.inside):
+            if not LIST.search(entry.inside.name) or OURS.search(entry.inside.name):
                 continue
+            if any(self._named(part).students for part in entry.inside.parts):
+                continue  # it is in somebody's hand-in
             beside = {place.name: place for place in folders if place.parent == entry.inside.parent}
             with guarded("", lambda *_: None):  # a list that cannot be read says nothing
                 about = None
@@ -123,9 +121,6 @@ class Owners:
                         found[about] |= self.known.named(line).students
                         self.lists.add(entry.inside)
         return {place: frozenset(students) for place, students in found.items() if students}
-
-    def _named_beside(self, inside: PurePosixPath) -> bool:
-        return any(self._named(part).students for part in inside.parts)
 
 
 def import_submissions(course: Course, path: Path, lesson: str) -> Imported:
