@@ -110,7 +110,7 @@ def settle(root: Path) -> None:
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
             number = 1 + max((int(one.name) for one in place.iterdir() if one.name.isdigit()), default=0)
             unlock(folder)
-            folder.rename(place / str(number))
+            shutil.move(folder, place / str(number))
         complete.rename(folder)
 
 
