@@ -11,9 +11,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from course.cards.deck import InDeck, deck_of_cell
 from course.cards.render import (
     SHEET,
     body_html,
+    done_words,
     hide_saved_copy,
     lines_html,
     not_attempted_html,
@@ -52,7 +54,7 @@ KEPT = "tbq-kept"
 """The class of a card that comes with its answer: it keeps no room for what only answering needs."""
 
 
-class Card:
+class Card(InDeck):
     """One question card. Show it with ``show()``, or leave it as the last expression of a cell.
 
     widget: the ipywidgets box, None in text mode. ``submit_as(confidence)`` is called by the three buttons.
@@ -118,7 +120,7 @@ class Card:
         return box
 
     def _head(self) -> Any:
-        """The question as a widget."""
+        """The question as a widget; what else stands on the card is hidden while this is folded."""
         import ipywidgets as w
 
         question = light(w.HTML, self._question())
@@ -126,7 +128,17 @@ class Card:
         return question
 
     def _question(self) -> str:
-        return hide_saved_copy(self.item) + question_html(self.item)
+        return hide_saved_copy(self.item) + question_html(self.item, self.folded, self._done_words())
+
+    def _done_words(self) -> str:
+        """What the folded card says of the answer given; empty without one."""
+        if not self.answered:
+            return ""
+        return done_words(self.item, "" if self.item.checkpoint else self.report().tone, self.answered.words)
+
+    def draw_head(self) -> None:
+        """Show the question anew."""
+        self.question.value = self._question()
 
     def _changed(self) -> None:
         """Something was chosen, typed or moved; on a checkpoint card, perhaps away from what is recorded."""
@@ -157,7 +169,7 @@ class Card:
                 said = record(self.item, response, self.sheet, self.log)
                 self.answered = response
                 self._say(notice_html(f"✓ {said}", *self.log.take_notices()))
-                self._renew()
+                self._go_on()
                 return
             verdict = submit(self.item, response, self.log)
         except NotAttempted as nothing:
@@ -168,10 +180,18 @@ class Card:
             return
         self.answered, self._made = response, None
         self._show_answer(confidence, verdict)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """After an answer: the saved copy has it, and the next card of the deck opens."""
         self._renew()
+        self.open_in_deck()
+        if self.deck:
+            self.deck.follow(self)
 
     def retry(self) -> None:
         """Open a practice card again, a question with variants with other numbers; the answer given stays in the log."""
+        self.open_in_deck()
         if self.item.varies:
             self._turn()
         self._pressed = None
@@ -192,7 +212,7 @@ class Card:
     def _turn(self) -> None:
         """Put the next variant of the question on the card; the buttons stay, so the focus is not lost."""
         self.item, self.answered = another(self.item, self.log), None
-        self.question.value = self._question()
+        self.draw_head()
         self.input = _input(self.item, self._changed)
         self.place.children = [self.input.widget]
         self._renew()
@@ -264,6 +284,7 @@ class Card:
         from IPython.display import display
 
         name = t(f"[{self.item.id}] card; its text follows", f"[{self.item.id}] 卡片；文字版在下面")
+        deck_of_cell().add(self)
         display(view_of(self.widget, name), raw=True)
         self.show_copy()
         return self

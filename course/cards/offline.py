@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from course.cards.render import task_words
+from course.cards.render import MARKS, bet_words, task_words, tone_words
 from course.core.i18n import LANGUAGES, Text, both, pick, speaking
 from course.core.markup import inline, paragraphs
 from course.core.version import __version__
@@ -149,12 +149,6 @@ _OWN = {
         '由实验揭晓：在该课的 notebook 里运行 <code>observe("{experiment}")</code>。那里也请先下注。',
     ),
     "settled_below": both("What came out stands open below.", "结果已在下面展开。"),
-    # a card that is folded after an answer
-    "done_bet": both("🎲 bet placed", "🎲 已下注"),
-    "done_good": both("✓ right", "✓ 正确"),
-    "done_part": both("◐ partly right", "◐ 部分正确"),
-    "done_bad": both("✗ not right", "✗ 不对"),
-    "done_calm": both("○ answered", "○ 已作答"),
     # sentences in the live region
     "choose_first": both("Choose an option first, then submit.", "请先选择，再提交。"),
     "type_first": both("Type a number first, for example 3 or 2.5e6.", "请先输入一个数字，例如 3 或 2.5e6。"),
@@ -184,6 +178,9 @@ def _shared() -> dict[str, Callable[[], str]]:
     made["bet_locked"] = lambda: say("bet_locked")
     for name, chosen, right in (("mine_right", True, True), ("mine_wrong", True, False), ("right", False, True)):
         made[name] = lambda chosen=chosen, right=right: state_words(chosen, right)
+    made["done_bet"] = bet_words
+    for tone in MARKS:
+        made[f"done_{tone}"] = lambda tone=tone: tone_words(tone)
     made["mine_bet"] = lambda: state_words(True, None, bet=True)
     return made
 

@@ -23,8 +23,20 @@ def in_language(html: str, classes: str = "", more: str = "") -> str:
     return f'<div lang="{code}" class="{classes}"{more}>{html}</div>'
 
 
-def question_html(item: Item) -> str:
-    """Head, stem and code of a card, and a sentence that shows once its kernel is gone."""
+def foldable_head(head: str, gist: str = "", folded: bool | None = None, done: str = "") -> str:
+    """The head of a card. In a deck it is the line that opens and folds the card: folded, it tells the gist and what is done.
+
+    head, gist: HTML. folded: None outside of a deck.
+    """
+    if folded is None:
+        return f'<div class="tbq-head">{head}</div>'
+    said = f'<em class="tbq-done">{done}</em>' if done else ""
+    line = f'<summary class="tbq-head">{head}<b class="tbq-gist">{gist}</b>{said}</summary>'
+    return f'<details class="tbq-fold"{"" if folded else " open"}>{line}</details>'
+
+
+def question_html(item: Item, folded: bool | None = None, done: str = "") -> str:
+    """Head, stem and code of a card, and a sentence that shows once its kernel is gone. folded, done: see ``foldable_head``."""
     head = f"<h3>{title_words(item)}</h3><span>{task_words(item)}</span><code>{item.id}</code>"
     stem = pick(item.stem).strip()
     code = code_block(pick(item.code), t("Code of the question", "题目代码")) if item.code else ""
@@ -34,9 +46,28 @@ def question_html(item: Item) -> str:
         "内核重启过，这张卡片已不能作答。请先运行 notebook 的第一个代码单元格，再运行这一格；之前的作答都在。",
     )
     return in_language(
-        f'<div class="tbq-head">{head}</div><p class="tbq-dead">{dead}</p>'
+        f'{foldable_head(head, inline(stem.splitlines()[0]), folded, done)}<p class="tbq-dead">{dead}</p>'
         f'<div class="tbq-stem">{paragraphs(stem)}</div>{code}'
     )
+
+
+def done_words(item: Item, tone: str, answer: str = "") -> str:
+    """The words on a folded card after an answer. tone: the colour of its verdict; answer: what was answered, in letters."""
+    if item.checkpoint:
+        return t("✓ recorded", "✓ 已记录")
+    said = bet_words() if item.kind == "predict" else tone_words(tone)
+    return f"{answer} · {said}" if answer and item.kind != "spoken" else said
+
+
+def bet_words() -> str:
+    """A placed bet, on a folded card."""
+    return t("🎲 bet placed", "🎲 已下注")
+
+
+def tone_words(tone: str) -> str:
+    """The verdict on an answer, on a folded card."""
+    words = {"good": t("right", "正确"), "part": t("partly right", "部分正确"), "bad": t("not right", "不对")}
+    return f"{MARKS[tone]} {words.get(tone, t('answered', '已作答'))}"
 
 
 def face_html(option: Option, letter: str, state: str, square: bool = False, widest: str = "") -> str:

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from course.cards.deck import InDeck, deck_of_cell
 from course.cards.render import hide_saved_copy, saved_copy, say_html
 from course.cards.text import text_mode
 from course.cards.widgets import classed, focus, light, second_click, sheet, view_of
@@ -20,7 +21,7 @@ from course.game.play import Play
 _open: dict[str, weakref.WeakSet[CaseDesk]] = {}
 
 
-class CaseDesk:
+class CaseDesk(InDeck):
     """What ``case("voice")`` gives: a page in a notebook, text elsewhere; and the same moves by typing.
 
     A game adds its moves as methods and, as HTML: ``_more``, its part of the ticket; ``_now``, an open case below the ticket, for text
@@ -37,8 +38,19 @@ class CaseDesk:
         self._copy: Any = None
         self._gave: Any = None
         self._done_at = float("-inf")
+        self._ended = False
         self.box: Any = None
         """The question about the cause, once it is asked."""
+
+    @property
+    def answered(self) -> bool:
+        """Whether the case was played to its end once."""
+        return self.play.attempts[0].closed
+
+    def draw_head(self) -> None:
+        """Show the title anew."""
+        head = view.head_html(self.case, self.folded, self.answered)
+        self.title.value = hide_saved_copy(self.case) + head
 
     def _tried(self, move: Callable[[], Any], say: Callable[[str], None]) -> bool:
         """Make a move, and keep what it gave. A slip, an interrupt, and every error of the course's own is said in its sentence;
@@ -135,6 +147,7 @@ class CaseDesk:
         from course.game.parts import ticket_of
 
         self.build()
+        deck_of_cell().add(self)
         display(view_of(self.widget, ticket_of(self.case)), raw=True)
         self._copy = display(self.saved_copy(), raw=True, display_id=True)
         return self
@@ -151,7 +164,8 @@ class CaseDesk:
 
         from course.game.parts import Doing, button, row
 
-        self.title = classed(light(w.HTML, hide_saved_copy(self.case) + view.head_html(self.case)), "tbq-q")
+        self.title = classed(light(w.HTML), "tbq-q")
+        self.draw_head()
         self.ticket = light(w.HTML, self._ticket())
         self.doing, self.say = Doing(), light(w.HTML, say_html())
         self.side = light(w.VBox, [])
@@ -168,8 +182,13 @@ class CaseDesk:
         return self.widget
 
     def refresh(self) -> None:
-        """Draw the state of the case, read from the log; in the saved copy too."""
+        """Draw the state of the case, read from the log; in the saved copy too. In a deck a case that ends opens the next."""
         self._draw()
+        self.open_in_deck()
+        ended = self.answered
+        if self.deck and ended and not self._ended:
+            self.deck.follow(self)
+        self._ended = ended
         if self._copy is not None:
             self._copy.update(self.saved_copy(), raw=True)
 

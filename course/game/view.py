@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from course.cards.render import SHEET, in_language
+from course.cards.render import SHEET, foldable_head, in_language
 from course.core.i18n import Text, pick, t
 from course.core.markup import code_block, inline, link, paragraphs, plain
 from course.core.units import format_points
@@ -41,13 +41,15 @@ def lines_html(lines: Iterable[str]) -> str:
 # --- ticket -------------------------------------------------------------------------------------------------
 
 
-def head_html(case: Case) -> str:
-    """Title and id, and a sentence that shows once the kernel is gone."""
+def head_html(case: Case, folded: bool | None = None, closed: bool = False) -> str:
+    """Title and id, and a sentence that shows once the kernel is gone. folded: see ``render.foldable_head``."""
     dead = t(
         "The kernel was restarted. Run the notebook's first code cell, then this one: the case is as you left it.",
         "内核重启过。请先运行 notebook 的第一个代码单元格，再运行这一格，一切还是你离开时的样子。",
     )
-    return in_language(f'<div class="tbq-head">{title_html(case)}</div><p class="tbq-dead">{dead}</p>')
+    done = t("✓ closed", "✓ 已做完") if closed else ""
+    line = foldable_head(title_html(case), inline(pick(case.client)), folded, done)
+    return in_language(f'{line}<p class="tbq-dead">{dead}</p>')
 
 
 def title_html(case: Case) -> str:

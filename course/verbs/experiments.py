@@ -180,7 +180,9 @@ def somebody_there() -> bool:
 def ask(items: Sequence[Item], look: str) -> None:
     """Show the cards of the open bets, those that are on the page already once more. look: the call that looks without a bet."""
     for item in items:
-        (state.now.cards.get(item.id) or new_card(item)).show()
+        shown = state.now.cards.get(item.id) or new_card(item)
+        shown.open_in_deck()
+        shown.show()
     say(
         t(
             "🎲 **This bet is still open, and the result would give it away.** Place it, then run this cell again. "

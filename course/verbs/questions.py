@@ -108,7 +108,7 @@ def warm(at_most: int) -> None:
 
 
 def _show_in_turn(item_ids: Iterable[str]) -> None:
-    """The cards, each asking anew."""
+    """The cards, each asking anew; on a page one is open, and the next opens when it is answered (see ``course.cards.deck``)."""
     for item_id in item_ids:
         card = new_card(_as_due(item_id))
         card.reopen()

@@ -101,11 +101,11 @@ class Walk:
 
 @pytest.mark.parametrize(("lesson", "language"), [(LESSON, "en"), (LESSON, "zh"), ("05_cudnn_benchmark", "zh")])
 def test_a_lesson_is_gone_through_by_keys_alone(notebook, lesson, language):
-    """Every card is answered."""
+    """Every card is answered; of a deck one after the other, as each opens."""
     book = notebook(language, "lessons", lesson)
     book.started()
     book.replay()
-    walk, kinds = Walk(book), set()
+    walk, kinds, decks = Walk(book), set(), 0
     count = walk.page.evaluate(CELL)[1]
     for _ in range(count - 1):
         place, answered = walk.run(), []
@@ -115,9 +115,10 @@ def test_a_lesson_is_gone_through_by_keys_alone(notebook, lesson, language):
             walk.on(place)
             answered.append(item.id)
             kinds.add(item.kind)
+        decks += len(answered) > 1
     errors = walk.page.locator('.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]')
     assert errors.count() == 0, errors.first.inner_text()
-    assert kinds >= {"predict", "single", "number"}, kinds
+    assert kinds >= {"predict", "single", "number"} and decks, (kinds, decks)
     assert not walk.faults, "\n".join(walk.faults)
 
 

@@ -34,19 +34,22 @@ def learner(lab):
     return log
 
 
-def test_the_review_is_answered_by_keyboard(page, lab, learner):
+def test_the_review_is_a_deck_that_opens_the_next_card_by_keyboard(page, lab, learner):
     name = lab.write("review.ipynb", 'from course import *\nlanguage("en")', "review()")
     notebook = Notebook(page, lab, name).open()
     notebook.run_all()
     cards = page.locator("[class*=tbq-live-]")
-    first = cards.nth(0)
+    first, second = cards.nth(0), cards.nth(1)
     first.locator("button.tbq-opt").first.wait_for()
     assert cards.count() == 3 and page.locator(".tbq-static:visible").count() == 0
+    assert page.locator("button.tbq-opt:visible").count() == first.locator("button.tbq-opt").count()
     assert "3 ideas to review today from 3 lessons, mixed." in page.locator(".jp-Notebook").inner_text()
+
     first.locator("button.tbq-opt").first.focus()
     page.keyboard.press("Enter")
     first.locator("button.tbq-go").nth(1).focus()
     page.keyboard.press("Enter")
     first.get_by_text("Try again").wait_for()
     assert len(learner.entries()) == 4
-    notebook.shot("review")
+    second.locator("button.tbq-opt").first.wait_for()
+    notebook.shot("review-deck")

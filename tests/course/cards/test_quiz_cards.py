@@ -9,6 +9,7 @@ import pytest
 
 from course.cards.cards import card as practice
 from course.cards.cards import checkpoint
+from course.cards.deck import Deck
 from course.cards.text import answer, text_mode
 from course.core.markup import inline, paragraphs, plain
 from course.learning.bets import bet_of, settle
@@ -340,3 +341,21 @@ def test_typed_numbers_bets_and_checkpoint_answers(bank, log, sheet, capsys):
     assert "Recorded at" in out and sheet.answers["05-c-one"]["confidence"] == 2
     assert "stem of one" in said(capsys, bank, log, "05-one")
     assert "Your answer: 9400000" in str(practice("05-count", bank=bank, log=log, text=True))
+
+
+def test_of_a_deck_one_card_is_open_and_the_next_opens_once_it_is_answered(bank, log):
+    cards, deck = [build(practice, one, bank, log) for one in ("05-one", "05-many", "05-one")], Deck()
+    deck.add(cards[0])
+    assert cards[0].folded is None and "<details" not in cards[0].question.value, "a card alone has nothing to fold"
+    deck.add(cards[1])
+    deck.add(cards[2])
+    assert [card.folded for card in cards] == [False, True, True]
+    assert '<details class="tbq-fold" open>' in cards[0].question.value
+    press(cards[0], "b")
+    cards[0].buttons[2].click()
+    assert [card.folded for card in cards] == [False, False, True]
+    assert "✓ right" in cards[0].question.value and "✓ right" not in cards[1].question.value
+    again, deck = [build(practice, one, bank, log) for one in ("05-one", "05-many")], Deck()
+    for card in again:
+        deck.add(card)
+    assert [card.folded for card in again] == [True, False], "the first that waits for an answer"
