@@ -28,7 +28,7 @@ class CaseDesk(InDeck):
     and saved copy; ``_closing``, the arguments of ``view.closing_html``; ``_folds``, those of ``view.folds_html``; ``_quiet``, what
     stands below the live region of ``say``. ``_facts``: phrases of the ticket, with marks. For its widgets: ``_parts``, which makes
     them; ``_lay``, which puts them beside the ticket (``side``) and below it, as the attempt stands; ``_reset``, which empties them
-    for a new one; ``start``, where the keyboard begins. ``_goes_on``: says what follows a typed move.
+    for a new one; ``start``, where the keyboard begins. ``_say_next``: says what follows a typed move.
     """
 
     def __init__(self, play: Play, text: bool | None = None, write: Callable[[str], None] = print) -> None:
@@ -87,14 +87,14 @@ class CaseDesk(InDeck):
             found = self.play.attempt.cause_found
             self._tell(f"<p>{view.cause_said(True)}</p>" if found else view.cause_html(self.play))
             if found:
-                self._goes_on()
+                self._say_next()
 
     def again(self) -> None:
         """Open a new attempt: practice."""
         if self._moved(self.play.again):
             self._write(str(self))
 
-    def _goes_on(self) -> None:
+    def _say_next(self) -> None:
         """Say what follows a typed move: once the case is closed, what came of it."""
         if self.play.attempt.closed:
             self._tell(self._closed())
@@ -144,11 +144,10 @@ class CaseDesk(InDeck):
             return self
         from IPython.display import display
 
-        from course.game.parts import ticket_of
-
         self.build()
         deck_of_cell().add(self)
-        display(view_of(self.widget, ticket_of(self.case)), raw=True)
+        name = t(f"[{self.case.id}] a case; its text follows", f"[{self.case.id}] 文字版在下面")
+        display(view_of(self.widget, name), raw=True)
         self._copy = display(self.saved_copy(), raw=True, display_id=True)
         return self
 

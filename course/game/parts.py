@@ -15,7 +15,6 @@ from course.cards.render import in_language
 from course.cards.widgets import classed, focus, light, name_of, show
 from course.core.i18n import Text, pick, t
 from course.core.markup import inline, plain
-from course.game.cases import Case
 from course.game.play import Play
 from course.game.view import cause_said, whys_html
 
@@ -124,7 +123,6 @@ class CauseBox:
             self._say(t("Choose an answer first.", "先选一个答案。"))
             return
         self.play.cause(chosen[0])
-        self.show()
         self.on_answer()
 
     def show(self) -> None:
@@ -148,8 +146,3 @@ class CauseBox:
         self.say.value = in_language(
             f'<p class="tbq-notice"><strong>{head}</strong></p>{told}', "tbq-say", ' role="status"'
         )
-
-
-def ticket_of(case: Case) -> str:
-    """Name of a case for a place without widgets."""
-    return t(f"[{case.id}] a case; its text follows", f"[{case.id}] 文字版在下面")

@@ -140,9 +140,8 @@ class Play:
         """Open the next hint, while there is one. Raises MoveError when it is too late."""
         if not self.may_ask_hint():
             raise MoveError("It is too late for a hint: this try is settled.", "这一次已成定局，提示帮不上忙了。")
-        opened = self.attempt.hints
-        if opened < len(self.case.hints):
-            self.write("hint", (str(opened + 1),))
+        if self.attempt.hints < len(self.case.hints):
+            self.write("hint")
 
     def opened_hints(self) -> list[Text]:
         """The hints opened in this attempt."""

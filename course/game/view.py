@@ -123,8 +123,8 @@ def points_html(found: Score) -> str:
 def holds_head(case: Case) -> str:
     """What stands before the situation in which the advice, or the other setting, is right."""
     if case.quote:
-        return t("Where the advice does hold", "这条建议什么时候是对的")
-    return t("In another situation", "换个场合")
+        return t("Where the advice does hold:", "这条建议什么时候是对的：")
+    return t("In another situation:", "换个场合：")
 
 
 def debrief_html(play: Play) -> str:
@@ -135,7 +135,7 @@ def debrief_html(play: Play) -> str:
     return (
         f'<div class="tbg-half"><div><h4>{inline(pick(case.cause.stem))}</h4>'
         f"<p>✓ {inline(pick(right.text))} {how}</p><p>💡 {inline(pick(told.why))}</p></div>"
-        f'<div class="tbg-trap"><p><b>{t("🕳️ The trap", "🕳️ 这个坑")}</b> {inline(pick(told.trap))}</p>'
+        f'<div class="tbg-trap"><p><b>{t("🕳️ The trap:", "🕳️ 这个坑：")}</b> {inline(pick(told.trap))}</p>'
         f"<p><b>{holds_head(case)}</b> {inline(pick(told.holds))}</p></div></div>"
     )
 

@@ -32,25 +32,30 @@ class Desk(CaseDesk):
         """Measure one configuration against today's. bet: faster, same, slower, breaks; confidence: guess, fairly, certain.
         recording: the recording of another machine answers.
         """
-        self._announce(recording, False)
-        if self._moved(lambda: self.play.run(config, bet, confidence, recording)):
+        if self._typed(self.play.run, config, bet, confidence, recording):
             lines = [told.run_sentences(self.play.attempt)[-1], told.origin_words(self._gave.evidence)]
             self._tell(view.lines_html(lines) + told.budget_html(self.play))
 
     def hand_in(self, bet: str = "", confidence: int | str = "", recording: bool = False, **config: str) -> None:
         """Hand in one configuration; then every combination is measured. recording: where the machine is too busy, a recording decides."""
-        self._announce(recording, True)
-        if self._moved(lambda: self.play.hand_in(config, bet, confidence, recording)):
+        if self._typed(self.play.hand_in, config, bet, confidence, recording):
             self._tell(self._now())
 
-    def _announce(self, recording: bool, handing: bool) -> None:
-        """Before a measurement that is typed: how long it takes, what a busy machine means, and what answers in its place."""
-        plan = self.play.plan
-        if plan.rules or recording:
-            return
-        seconds = plan.seconds[handing]
-        busy = f"{told.busy_words()} " if self.play.is_busy() else ""
-        self._write(plain(f"  ... {busy}" + t(f"measuring, about {seconds:g} s", f"测量中，大约 {seconds:g} 秒")))
+    def _typed(self, move: Callable[..., Any], config: dict, bet: str, confidence: int | str, recording: bool) -> bool:
+        """Make a move that takes seconds: a slip is told first, then how long it takes, and what a busy machine means."""
+
+        def made() -> Any:
+            plan, handing = self.play.plan, move != self.play.run
+            self.play.ready(config, bet, confidence, handing)
+            if not plan.rules and not recording:
+                busy = f"{told.busy_words()} " if self.play.is_busy() else ""
+                seconds = plan.seconds[handing]
+                self._write(
+                    plain(f"  ... {busy}" + t(f"one moment, about {seconds:g} s", f"稍等，大约 {seconds:g} 秒"))
+                )
+            return move(config, bet, confidence, recording)
+
+        return self._moved(made)
 
     # --- shown ---
 

@@ -121,9 +121,7 @@ def result_lines(attempt: Attempt) -> list[str]:
         alone = t(" The art here was to leave it alone.", "这里的本事就是不去动它。") if hand == made.today else ""
         lines.append(t("🎯 That is among the best on this panel.", "🎯 这是面板上最好的一档！") + alone)
     elif best:
-        words = best_words(attempt)
-        time = "" if plan.rules else f"{t(', ', '，')}{ratio_words(made.outcomes[best[0]]['ratio'])}"
-        lines.append(t(f"The best: {words}{time}.", f"最好的：{words}{time}。"))
+        lines.append(headline(attempt))
     if handed.came == "breaks":
         lines.append(
             t(

@@ -43,29 +43,29 @@ class Desk(CaseDesk):
         if self._moved(lambda: self.play.line(_number(number))):
             self._tell(view.lines_html([told.line_said(self.play)]))
             if self.play.step != "line":
-                self._goes_on()
+                self._say_next()
 
     def repair(self, script: str | Mapping[int, str] = "") -> None:
         """Run the repaired script, given whole or as {line: new text}, and measure the symptom again."""
         if self._moved(lambda: self.play.repair(self._whole(script))):
             self._tell(told.verdict_html(self.play))
             if self.play.step == "closed":
-                self._goes_on()
+                self._say_next()
 
     def prove(self) -> None:
         """Where nothing is wrong: run the script as it is, and as the complaint wants it."""
         if self._moved(self.play.prove):
             self._tell(view.lines_html(told.proof_lines(self.play.bug, self._gave)))
             if self.play.step == "closed":
-                self._goes_on()
+                self._say_next()
 
     def give_up(self) -> None:
         """Close the case and see how it goes."""
         if self._moved(self.play.give_up):
-            self._goes_on()
+            self._say_next()
 
-    def _goes_on(self) -> None:
-        super()._goes_on()
+    def _say_next(self) -> None:
+        super()._say_next()
         if self.play.step != "closed":
             self._tell(told.step_html(self.play))
 

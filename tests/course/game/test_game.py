@@ -135,12 +135,9 @@ def test_the_points_of_a_hand_in_and_when_nothing_is_decided(changed, handed, po
     ("bets", "points"),
     [
         ([], 0.0),
-        ([(3, True)], 2.0),
         ([(3, False)], 0.0),
-        ([(2, True), (2, False)], 0.75),
-        ([(1, False)], 0.5),
-        ([(3, True), (3, None)], 2.0),
-        ([(3, True), (3, True), (3, False)], 1 / 3),
+        ([(2, True), (2, False), (1, False)], 2 / 3),
+        ([(3, True), (3, True), (3, False), (3, None)], 1 / 3),
     ],
 )
 def test_bets(bets, points):
@@ -327,14 +324,6 @@ def test_todays_setting_takes_no_bet_and_is_evident_when_its_strongest_rival_was
     other.hand_in({})
     other.cause("c")
     assert other.attempt.score().points == 10
-
-
-def test_a_ruled_case_measures_nothing(log):
-    played = Tuning(RULED, log)
-    found = played.run({"enabled": "off"}, "works", 2)
-    assert found.came == "works" and found.evidence["evidence"] == "rule"
-    played.hand_in({"enabled": "off", "sdp": "off"}, "fits", 3)
-    assert played.attempt.score().points == pytest.approx(5 + 1.75)
 
 
 def test_moves_survive_rubbish_in_the_log(log):
