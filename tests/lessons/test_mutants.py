@@ -209,10 +209,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "13-in-thread": {"12: 1 -> 2": "a pool of two starts one thread for one task"},
     "12-t-gap": {"8: stop > begin -> stop >= begin": "an event without length covers nothing either way"},
-    "12-which-line": {
-        f"5: 0.0 -> {value}": "every sum starts from the same number, so the largest stays the largest"
-        for value in ("1.0", "-1.0")
-    },
     "11-t-culprit": {
         "15: 0 -> -1": "a list of one name has its first name last",
         "17: 0 -> -1": "a list of one name has its first name last",

@@ -22,18 +22,6 @@ def _kind(picked: Any) -> str | None:
     return picked.split(":")[0] if isinstance(picked, str) else None
 
 
-def check_pick_by_hand(pick_by_hand: Callable[[], Any]) -> None:
-    """Every simulated machine once; the blanks may not be left."""
-    from course.lessons.l08_mps.machines import MACHINES, pretend
-
-    for name in MACHINES:
-        with pretend(name) as machine:
-            picked = pick_by_hand()
-        if picked is ...:
-            raise Told("placeholder")
-        _is_best(machine, picked)
-
-
 def _is_best(machine: Any, picked: Any) -> None:
     """Raises Told unless the best device of the machine was picked."""
     kind = _kind(picked)
@@ -215,7 +203,6 @@ def check_numbers(numbers: Any) -> dict[str, float]:
 
 
 CHECKS = {
-    "08-pick-by-hand": check_pick_by_hand,
     "08-pick-device": check_pick_device,
     "08-script": check_script,
     "08-seconds": check_seconds,
