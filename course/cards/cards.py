@@ -45,7 +45,7 @@ from course.learning.session import (
     submit,
     validate,
 )
-from course.learning.sheet import AnswerSheet, current_sheet
+from course.learning.sheet import AnswerSheet
 from course.questions.bank import Bank, default_bank
 from course.questions.items import Item
 from course.questions.wording import recorded_words, unrecorded_words
@@ -360,10 +360,3 @@ def card(
     """
     item = (bank or default_bank())[item] if isinstance(item, str) else item
     return Card(item, log, bank, sheet, text)
-
-
-def checkpoint(item: Item | str, sheet: AnswerSheet | None = None, **options: Any) -> Card:
-    """A checkpoint card: records on the sheet (default: the current one), never says right or wrong."""
-    bank = options.get("bank") or default_bank()
-    item = bank[item] if isinstance(item, str) else item
-    return card(item, sheet=sheet or current_sheet(), **options)

@@ -7,7 +7,6 @@ exception: an option id that the item does not have counts as a wrong choice.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -261,17 +260,9 @@ def _number_feedback(item: Item, response: Response) -> list[OptionFeedback]:
 
 def misconceptions_of(item: Item, response: Response) -> list[str]:
     """The ids of the misconceptions that the wrong choices of a response stand for; empty for a right answer or a bet."""
-    return misconceptions_in(item, response, feedback(item, response))
-
-
-def misconceptions_in(item: Item, response: Response, lines: Iterable[OptionFeedback]) -> list[str]:
-    """The same as ``misconceptions_of``, from the ``feedback`` that was computed already."""
     if item.kind == "number":
         trap = None if response.number is None else trap_of(item.number, response.number)
-        return (
-            [trap.misconception]
-            if trap and trap.misconception and not within(response.number, item.number.low, item.number.high)
-            else []
-        )
-    wrong = [item.option(line.option) for line in lines if line.chosen and line.right is False]
+        right = trap and within(response.number, item.number.low, item.number.high)
+        return [trap.misconception] if trap and trap.misconception and not right else []
+    wrong = [item.option(line.option) for line in feedback(item, response) if line.chosen and line.right is False]
     return list(dict.fromkeys(one.misconception for one in wrong if one and one.misconception))

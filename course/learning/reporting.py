@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from course.core.i18n import Text, both, pick, t
 from course.core.units import format_points
 from course.core.verdict import Verdict
-from course.learning.marking import OptionFeedback, Response, feedback, misconceptions_in
+from course.learning.marking import OptionFeedback, Response, feedback, misconceptions_of
 from course.questions.items import Item, Number, within
 from course.questions.wording import reason_alone
 
@@ -146,7 +146,7 @@ def report(
         return Report(head, "calm", tuple(messages), because=beside)
     beliefs = beliefs or {}
     each = feedback(item, response, settled)
-    held = set() if bet else set(misconceptions_in(item, response, each))
+    held = set() if bet else set(misconceptions_of(item, response))
     lines = [_line(item, one, beliefs, held, bet) for one in _sorted(item, each)]
     if praised(item, verdict):  # its reason stands in the praise already
         lines = [replace(line, why="") if line.right else line for line in lines]

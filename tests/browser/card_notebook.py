@@ -29,11 +29,11 @@ def items() -> list[Item]:
 def write(lab, language: str) -> str:
     """Put the notebook into the served folder and return its name. Its kernel imports no torch."""
     start = (
-        f"from course.core.i18n import set_language\nfrom course.cards.cards import checkpoint, card as practice\n"
+        f"from course.core.i18n import set_language\nfrom course.cards.cards import card as practice\n"
         f"from course.learning.sheet import open_sheet\n"
         f"set_language({language!r})\nsheet = open_sheet({LESSON!r}, {[one.id for one in BANK.items(LESSON, checkpoint=True)]!r})"
     )
-    calls = [f"{'checkpoint' if '-c-' in one else 'practice'}({one!r})" for one in IDS.values()]
+    calls = [f"practice({one!r}{', sheet=sheet' if '-c-' in one else ''})" for one in IDS.values()]
     return lab.write(f"cards.{language}.ipynb", start, *calls)
 
 

@@ -8,7 +8,6 @@ import html
 import pytest
 
 from course.cards.cards import card as practice
-from course.cards.cards import checkpoint
 from course.cards.deck import Deck
 from course.cards.text import answer, text_mode
 from course.core.markup import inline, paragraphs, plain
@@ -30,6 +29,11 @@ pytestmark = pytest.mark.usefixtures("quick_hands")
 
 def build(kind, item_id, bank, log, **more):
     return kind(item_id, bank=bank, log=log, text=False, **more)
+
+
+def checkpoint(item_id, **more):
+    """The card of a checkpoint question, on the sheet that is open."""
+    return practice(item_id, **{"sheet": current_sheet()} | more)
 
 
 def press(card, *options):

@@ -67,16 +67,6 @@ def test_a_distractor_stands_beside_the_line_it_tempts_for(bank, log):
     assert len(card.input.order.children) == 1 + 3  # a note, and as many places as can be filled
 
 
-def test_buttons_of_an_order_say_what_they_move(bank, log):
-    card = build(practice, "05-lines", bank, log)
-    for one in "acd":
-        card.input.rows[one].button.click()
-    up, down, out = card.input.places[0].buttons
-    assert up.disabled and not down.disabled and not out.disabled
-    assert down.description.startswith("↓") and down.description.endswith("move down, line 1")
-    assert card.input.places[2].buttons[1].disabled and card.input.places[3].buttons[2].disabled
-
-
 def test_every_face_says_which_two_lines_exclude_each_other(bank):
     item = bank[q.ORDER["id"]]
     group = next(group for group in pairs(item) if len(group) == 2)

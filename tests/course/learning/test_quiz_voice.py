@@ -8,7 +8,6 @@ import pytest
 
 from course.cards.cards import card as practice
 from course.cards.text import answer
-from course.core.i18n import pick, set_language, speaking
 from course.learning.bets import settle
 from course.learning.entry import parse, to_line
 from course.learning.log import AnswerLog
@@ -83,10 +82,3 @@ def test_what_a_learner_writes_is_shown_as_text(bank, log):
     card.input.rows["b"].button.click()
     card.buttons[3].click()
     assert "<img" not in card.say.value + card.saved_copy()["text/html"]
-
-
-def test_chinese_speaks_chinese(bank, log):
-    with speaking("zh"):
-        said = told(bank, log, "05-one", "b", because="因为见过", confidence=3)
-    assert "因为见过”" in said and "因为因为" not in said and pick({"en": "x", "zh": "中文：why of b"}, "zh") in said
-    set_language("en")
