@@ -32,6 +32,13 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 from unittest import mock
 
+import torch
+import torch.nn.functional as F
+import torch.profiler
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.overrides import TorchFunctionMode
+from torch.profiler import ProfilerActivity
+
 ROOT = Path(__file__).resolve().parents[2]
 FIRST, SEARCH = 4, 40  # a first call of a shape takes that many operations longer, search off and on
 LARGE = 2**30  # multiplications; a CPU takes seconds for them in half precision
@@ -73,273 +80,274 @@ class Queue:
 # --- the device ----------------------------------------------------------------------------------------------
 
 
-def install(torch: Any, kind: str, clock: Clock) -> Queue:
-    """Put the stand-in in place of torch's (absent) ``cuda`` or ``mps``."""
-    from torch.overrides import TorchFunctionMode
+MARK = "_stand_in"
+TENSOR = torch.Tensor
+READS = {
+    getattr(TENSOR, name)
+    for name in "item tolist __float__ __int__ __bool__ __repr__ __format__ cpu nonzero equal".split()
+} | {torch.nonzero, torch.equal, torch.allclose}
+REFUSED = {TENSOR.numpy, TENSOR.__array__}
+MIXES = {
+    torch._has_compatible_shallow_copy_type,
+    TENSOR.copy_,
+    TENSOR.data.__set__,
+    TENSOR.__getitem__,
+    TENSOR.__setitem__,
+    F.ctc_loss,
+}
+"""They take tensors of two devices on a real one too."""
+CONVOLUTIONS = {torch.conv1d, torch.conv2d, torch.conv3d, F.conv2d, torch.conv_transpose2d}
+SAME_STORAGE = ("__get__", "view", "detach", "requires_grad_", "T", "transpose")
+RESTING = 64 << 20
+"""Bytes of memory in use before anything was made."""
 
-    queue = Queue(clock)
-    mark = "_stand_in"
-    tensor = torch.Tensor
-    getters = {
-        tensor.device.__get__: lambda: torch.device(kind, 0),
-        tensor.is_cuda.__get__: lambda: kind == "cuda",
-        tensor.is_mps.__get__: lambda: kind == "mps",
-    }
-    reads = {
-        getattr(tensor, name)
-        for name in "item tolist __float__ __int__ __bool__ __repr__ __format__ cpu nonzero equal".split()
-    } | {torch.nonzero, torch.equal, torch.allclose}
-    refused = {tensor.numpy, tensor.__array__}
-    functional = torch.nn.functional
-    mixes = {
-        torch._has_compatible_shallow_copy_type,
-        tensor.copy_,
-        tensor.data.__set__,
-        tensor.__getitem__,
-        tensor.__setitem__,
-        functional.ctc_loss,
-    }  # these take tensors of two devices on a real one too
-    convolutions = {torch.conv1d, torch.conv2d, torch.conv3d, functional.conv2d, torch.conv_transpose2d}
 
-    def is_tensor(one: Any) -> bool:
-        return isinstance(one, tensor)
+def tensors(one: Any) -> Iterator[Any]:
+    """The tensors in arguments or results, also those in lists, tuples and dicts."""
+    if isinstance(one, TENSOR):
+        yield one
+    elif isinstance(one, (list, tuple)):
+        for part in one:
+            yield from tensors(part)
+    elif isinstance(one, dict):
+        yield from tensors(tuple(one.values()))
 
-    def tensors(one: Any) -> Iterator[Any]:
-        """The tensors in arguments or results, also those in lists, tuples and dicts."""
-        if is_tensor(one):
-            yield one
-        elif isinstance(one, (list, tuple)):
-            for part in one:
-                yield from tensors(part)
-        elif isinstance(one, dict):
-            yield from tensors(tuple(one.values()))
 
-    def marked(one: Any) -> bool:
-        return is_tensor(one) and getattr(one, mark, False)
+def marked(one: Any) -> bool:
+    return isinstance(one, TENSOR) and getattr(one, MARK, False)
 
-    def names(one: Any) -> str | None:
-        """The kind of device that an argument names, if it names one."""
-        if isinstance(one, torch.device):
-            return one.type
-        return one.split(":")[0] if isinstance(one, str) and one.split(":")[0] in ("cpu", "cuda", "mps") else None
 
-    class StandIn(TorchFunctionMode):
-        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            kwargs = dict(kwargs or {})
-            if func in getters and marked(args[0]):
-                return getters[func]()
-            given = list(tensors((args, kwargs)))
-            here = any(marked(one) for one in given)
-            target, args, kwargs = self.asked_for(func, args, kwargs)
-            if target not in (None, "cpu", kind):
-                raise RuntimeError(f"no {target} device on this stage")
-            if here and target is None:
-                if func in refused:
-                    raise TypeError(f"can't convert {kind}:0 device type tensor to numpy. Use Tensor.cpu() first.")
-                if func not in mixes and any(one.dim() and not marked(one) for one in given):
-                    raise RuntimeError(
-                        f"Expected all tensors to be on the same device, but found at least two devices, "
-                        f"{kind}:0 and cpu! ({getattr(func, '__name__', func)})"
-                    )
-            if here and (func in reads or target == "cpu"):
-                queue.wait()
-            result = self.computed(func, args, kwargs)
-            stays = target == kind or (here and target is None and func not in reads)
-            if func == tensor.data.__set__:
-                setattr(args[0], mark, marked(args[1]))
-            elif stays:
-                if given and result is given[0] and not marked(result):
-                    result = result.clone()  # what was moved leaves the original where it is
-                self.placed(func, result, args, kwargs)
-            elif is_tensor(result) and marked(result):
-                result = result.clone()
-            return result
+def names(one: Any) -> str | None:
+    """The kind of device that an argument names, if it names one."""
+    if isinstance(one, torch.device):
+        return one.type
+    return one.split(":")[0] if isinstance(one, str) and one.split(":")[0] in ("cpu", "cuda", "mps") else None
 
-        @staticmethod
-        def asked_for(func: Any, args: Any, kwargs: Any) -> tuple[str | None, Any, Any]:
-            """(the device named, args and kwargs with the CPU in its place)."""
-            if func is getattr(tensor, kind, None):
-                return kind, (args[0],), {}
-            target = names(kwargs.get("device"))
-            if target:
-                kwargs["device"] = "cpu"
-            if func is tensor.to:
-                rest = []
-                for one in args[1:]:
-                    found = names(one) or (is_tensor(one) and (kind if marked(one) else "cpu")) or None
-                    target = found or target
-                    rest.append(one if found is None else one.dtype if is_tensor(one) else "cpu")
-                args = (args[0], *rest)
-            return target, args, kwargs
 
-        @staticmethod
-        def computed(func: Any, args: Any, kwargs: Any) -> Any:
-            if func is torch.mm and "out" in kwargs and args[0].numel() * args[1].shape[1] >= LARGE:
-                return kwargs["out"]  # a buffer that is filled to take time alone, and never read
-            if func is functional.scaled_dot_product_attention:
-                from torch.nn.attention import SDPBackend, sdpa_kernel
+class StandIn(TorchFunctionMode):
+    """Lets tensors of this kind of device say so, and puts their work into the queue."""
 
-                with sdpa_kernel([SDPBackend.MATH]):
-                    return func(*args, **kwargs)
+    def __init__(self, kind: str, queue: Queue) -> None:
+        super().__init__()
+        self.kind, self.queue = kind, queue
+        self.fallback = os.environ.get("PYTORCH_ENABLE_MPS_FALLBACK") == "1"
+        self.getters = {
+            TENSOR.device.__get__: torch.device(kind, 0),
+            TENSOR.is_cuda.__get__: kind == "cuda",
+            TENSOR.is_mps.__get__: kind == "mps",
+        }
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = dict(kwargs or {})
+        if func in self.getters and marked(args[0]):
+            return self.getters[func]
+        given = list(tensors((args, kwargs)))
+        here = any(marked(one) for one in given)
+        target, args, kwargs = self.asked_for(func, args, kwargs)
+        if target not in (None, "cpu", self.kind):
+            raise RuntimeError(f"no {target} device on this stage")
+        if here and target is None:
+            self.refuse(func, given)
+        if here and (func in READS or target == "cpu"):
+            self.queue.wait()
+        result = computed(func, args, kwargs)
+        stays = target == self.kind or (here and target is None and func not in READS)
+        if func == TENSOR.data.__set__:
+            setattr(args[0], MARK, marked(args[1]))
+        elif stays:
+            if given and result is given[0] and not marked(result):
+                result = result.clone()  # what was moved leaves the original where it is
+            self.placed(func, result, args, kwargs)
+        elif marked(result):
+            result = result.clone()
+        return result
+
+    def refuse(self, func: Any, given: list[Any]) -> None:
+        """Raises what a real device raises for numpy and for tensors of two devices."""
+        if func in REFUSED:
+            raise TypeError(f"can't convert {self.kind}:0 device type tensor to numpy. Use Tensor.cpu() first.")
+        if func not in MIXES and any(one.dim() and not marked(one) for one in given):
+            called = getattr(func, "__name__", func)
+            raise RuntimeError(
+                f"Expected all tensors to be on the same device, but found at least two devices, {self.kind}:0 and cpu! ({called})"
+            )
+
+    def asked_for(self, func: Any, args: Any, kwargs: Any) -> tuple[str | None, Any, Any]:
+        """(the device named, args and kwargs with the CPU in its place)."""
+        if func is getattr(TENSOR, self.kind, None):
+            return self.kind, (args[0],), {}
+        target = names(kwargs.get("device"))
+        if target:
+            kwargs["device"] = "cpu"
+        if func is TENSOR.to:
+            rest = []
+            for one in args[1:]:
+                a_tensor = isinstance(one, TENSOR)
+                found = names(one) or (a_tensor and (self.kind if marked(one) else "cpu")) or None
+                target = found or target
+                rest.append(one if found is None else one.dtype if a_tensor else "cpu")
+            args = (args[0], *rest)
+        return target, args, kwargs
+
+    def placed(self, func: Any, result: Any, asked: Any, kwargs: Any) -> None:
+        """Mark what came out, refuse what Apple refuses, put the work into the queue."""
+        out, name = list(tensors(result)), getattr(func, "__name__", "")
+        if self.kind == "mps" and any(one.dtype in (torch.float64, torch.complex128) for one in out):
+            raise TypeError(
+                "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64."
+            )
+        if self.kind == "mps" and name == "linalg_svd" and not self.fallback:
+            raise NotImplementedError(
+                "The operator 'aten::linalg_svd' is not currently implemented for the MPS device."
+            )
+        new = [one for one in out if not marked(one)]
+        for one in out:
+            setattr(one, MARK, True)
+        into = "out" in kwargs or (name.endswith("_") and not name.endswith("__"))  # a tensor that was there
+        if not (new or into) or name in SAME_STORAGE:
+            return
+        self.queue.made_bytes += sum(one.numel() * one.element_size() for one in new)
+        self.queue.add()
+        if func in CONVOLUTIONS:
+            shapes = tuple((tuple(one.shape), one.dtype, one.stride()) for one in asked if isinstance(one, TENSOR))
+            cudnn = torch.backends.cudnn
+            key = shapes, cudnn.deterministic, cudnn.conv.fp32_precision
+            if key not in self.queue.plans:
+                self.queue.plans.add(key)
+                self.queue.add(SEARCH if cudnn.benchmark else FIRST)
+
+
+def computed(func: Any, args: Any, kwargs: Any) -> Any:
+    """What the CPU makes of a call."""
+    if func is torch.mm and "out" in kwargs and args[0].numel() * args[1].shape[1] >= LARGE:
+        return kwargs["out"]  # a buffer that is filled to take time alone, and never read
+    if func is F.scaled_dot_product_attention:
+        with sdpa_kernel([SDPBackend.MATH]):
             return func(*args, **kwargs)
+    return func(*args, **kwargs)
 
-        @staticmethod
-        def placed(func: Any, result: Any, asked: Any, kwargs: Any) -> None:
-            """Mark what came out, refuse what Apple refuses, put the work into the queue."""
-            out = list(tensors(result))
-            if kind == "mps" and any(one.dtype in (torch.float64, torch.complex128) for one in out):
-                raise TypeError(
-                    "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. "
-                    "Please use float32 instead."
-                )
-            if kind == "mps" and getattr(func, "__name__", "") == "linalg_svd" and not fallback:
-                raise NotImplementedError(
-                    "The operator 'aten::linalg_svd' is not currently implemented for the MPS device."
-                )
-            new = [one for one in out if not marked(one)]
-            for one in out:
-                setattr(one, mark, True)
-            name = getattr(func, "__name__", "")
-            into = "out" in kwargs or (name.endswith("_") and not name.endswith("__"))  # a tensor that was there
-            if not (new or into) or name in ("__get__", "view", "detach", "requires_grad_", "T", "transpose"):
-                return
-            queue.made_bytes += sum(one.numel() * one.element_size() for one in new)
-            queue.add()
-            if func in convolutions:
-                given = [one for one in asked if is_tensor(one)]
-                key = (
-                    tuple((tuple(one.shape), one.dtype, one.stride()) for one in given),
-                    torch.backends.cudnn.deterministic,
-                    torch.backends.cudnn.conv.fp32_precision,
-                )
-                if key not in queue.plans:
-                    queue.plans.add(key)
-                    queue.add(SEARCH if torch.backends.cudnn.benchmark else FIRST)
 
-    class Event:
-        def __init__(self, enable_timing: bool = False, **_: Any) -> None:
-            self.timing, self.moment = enable_timing, None
+class Event:
+    """An event of the device's queue. queue: set by `install`."""
 
-        def record(self, *_: Any) -> None:
-            self.moment = max(queue.end, clock.now())
+    queue: Queue
 
-        def synchronize(self) -> None:
-            clock.wait_until(self.moment)
+    def __init__(self, enable_timing: bool = False, **_: Any) -> None:
+        self.timing, self.moment = enable_timing, None
 
-        def query(self) -> bool:
-            return clock.now() >= self.moment
+    def record(self, *_: Any) -> None:
+        self.moment = max(self.queue.end, self.queue.clock.now())
 
-        def elapsed_time(self, other: Any) -> float:
-            if not self.timing or self.moment is None or other.moment is None:
-                raise RuntimeError(
-                    "Both events must be recorded, with enable_timing=True, before calculating elapsed time."
-                )
-            return (other.moment - self.moment) * 1e3
+    def synchronize(self) -> None:
+        self.queue.clock.wait_until(self.moment)
 
-    fallback = os.environ.get("PYTORCH_ENABLE_MPS_FALLBACK") == "1"
-    state = torch.get_rng_state
-    sizes = {"total_memory": 8 << 30, "L2_cache_size": 4 << 20, "multi_processor_count": 2}
-    properties = SimpleNamespace(name="Stand-in", major=9, minor=0, gcnArchName="none", **sizes)
-    resting = 64 << 20
+    def query(self) -> bool:
+        return self.queue.clock.now() >= self.moment
 
-    def reset(*_: Any) -> None:
-        queue.made_bytes = 0
+    def elapsed_time(self, other: Any) -> float:
+        if not self.timing or self.moment is None or other.moment is None:
+            raise RuntimeError(
+                "Both events must be recorded, with enable_timing=True, before calculating elapsed time."
+            )
+        return (other.moment - self.moment) * 1e3
 
-    common = {
+
+class Profile:
+    """The CPU's profile, with a kernel for each of its leaves where CUDA was asked for."""
+
+    real, kind = torch.profiler.profile, "cuda"
+
+    def __init__(self, *, activities: Any = None, **more: Any) -> None:
+        self.on_gpu = self.kind == "cuda" and (activities is None or ProfilerActivity.CUDA in activities)
+        self.inside = Profile.real(activities=[ProfilerActivity.CPU], **more)
+
+    def __enter__(self) -> Any:
+        self.inside.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> Any:
+        return self.inside.__exit__(*error)
+
+    def events(self) -> list[Any]:
+        found = list(self.inside.events())
+        leaves = [one for one in found if not one.cpu_children and one.name.startswith("aten::")]
+        cuda = {"device_type": torch.autograd.DeviceType.CUDA}
+        kernels = [
+            SimpleNamespace(
+                name=f"void stand_in::{one.name[6:]}_kernel<float, 4>(int)", time_range=one.time_range, **cuda
+            )
+            for one in leaves
+        ]
+        return found + (kernels if self.on_gpu else [])
+
+
+def install(kind: str, clock: Clock) -> Queue:
+    """Put the stand-in in the place of torch's (absent) ``cuda`` or ``mps``; it ends with the process."""
+    queue = Queue(clock)
+    Event.queue, Profile.kind = queue, kind
+    state, module = torch.get_rng_state, getattr(torch, kind)
+    for name, value in {
         "is_available": lambda: True,
         "device_count": lambda: 1,
         "synchronize": queue.wait,
         "empty_cache": lambda: None,
         "get_rng_state": lambda *_: state(),
-        "set_rng_state": lambda *_: None,
-        "manual_seed": lambda *_: None,
-        "manual_seed_all": lambda *_: None,
-    }
-    for name, value in common.items():
-        setattr(getattr(torch, kind), name, value)
+        **dict.fromkeys(("set_rng_state", "manual_seed", "manual_seed_all"), lambda *_: None),
+        **(_of_cuda(queue) if kind == "cuda" else {}),
+    }.items():
+        setattr(module, name, value)
     if kind == "cuda":
-        stream = SimpleNamespace(synchronize=queue.wait, wait_stream=lambda *_: None)
-        for name, value in {
-            "is_initialized": lambda: True,
-            "init": lambda: None,
-            "_lazy_init": lambda: None,
-            "current_device": lambda: 0,
-            "get_device_properties": lambda *_: properties,
-            "get_device_name": lambda *_: "Stand-in",
-            "get_device_capability": lambda *_: (9, 0),
-            "is_bf16_supported": lambda *_: True,
-            "Event": Event,
-            "current_stream": lambda *_: stream,
-            "_sleep": lambda cycles: queue.add(cycles / 2e9 / queue.op_s),
-            "device": lambda *_: contextlib.nullcontext(),
-            "mem_get_info": lambda *_: (6 << 30, 8 << 30),
-            "memory_allocated": lambda *_: resting,
-            "memory_reserved": lambda *_: 2 * resting,
-            "max_memory_allocated": lambda *_: resting + queue.made_bytes,
-            "max_memory_reserved": lambda *_: 2 * resting + queue.made_bytes,
-            "reset_peak_memory_stats": reset,
-            "get_rng_state_all": lambda: [state()],
-            "set_rng_state_all": lambda *_: None,
-        }.items():
-            setattr(torch.cuda, name, value)
         torch.version.cuda = "0.0"
     else:
-        torch._C._mps_is_available = lambda: True
+        torch._C._mps_is_available = torch.backends.mps.is_available = lambda: True
         torch._C._mps_get_name = lambda: "Stand-in"
-        torch.backends.mps.is_available = lambda: True
-        torch.mps.current_allocated_memory = lambda: resting + queue.made_bytes
-        torch.mps.driver_allocated_memory = lambda: 2 * resting + queue.made_bytes
+        torch.mps.current_allocated_memory = lambda: RESTING + queue.made_bytes
+        torch.mps.driver_allocated_memory = lambda: 2 * RESTING + queue.made_bytes
         torch.mps.recommended_max_memory = lambda: 4 << 30
         torch.mps.event.Event = Event
-
-    def profiled(real: Any) -> Any:
-        class Profile:
-            """The CPU's profile, with a kernel for each of its leaves where CUDA was asked for."""
-
-            def __init__(self, *, activities: Any = None, **more: Any) -> None:
-                from torch.profiler import ProfilerActivity
-
-                self.on_gpu = kind == "cuda" and (activities is None or ProfilerActivity.CUDA in activities)
-                self.inside = real(activities=[ProfilerActivity.CPU], **more)
-
-            def __enter__(self) -> Any:
-                self.inside.__enter__()
-                return self
-
-            def __exit__(self, *error: Any) -> Any:
-                return self.inside.__exit__(*error)
-
-            def events(self) -> list[Any]:
-                found = list(self.inside.events())
-                leaves = [one for one in found if not one.cpu_children and one.name.startswith("aten::")]
-                kernels = [
-                    SimpleNamespace(
-                        name=f"void stand_in::{one.name[6:]}_kernel<float, 4>(int)",
-                        device_type=torch.autograd.DeviceType.CUDA,
-                        time_range=one.time_range,
-                    )
-                    for one in leaves
-                ]
-                return found + (kernels if self.on_gpu else [])
-
-        return Profile
-
-    import torch.profiler
-
-    torch.profiler.profile = profiled(torch.profiler.profile)
+    torch.profiler.profile = Profile
     old = torch.nn.Parameter.__new__
 
     def parameter(cls: Any, data: Any = None, requires_grad: bool = True) -> Any:
         made = old(cls, data, requires_grad)
         if marked(data):
-            setattr(made, mark, True)
+            setattr(made, MARK, True)
         return made
 
     torch.nn.Parameter.__new__ = staticmethod(parameter)
-    mode = StandIn()
-    mode.__enter__()
-    queue.mode = mode  # kept alive; it ends with the process
+    queue.mode = StandIn(kind, queue)  # kept alive
+    queue.mode.__enter__()
     return queue
+
+
+def _of_cuda(queue: Queue) -> dict[str, Any]:
+    """What torch.cuda has and torch.mps lacks."""
+    state = torch.get_rng_state
+    sizes = {"total_memory": 8 << 30, "L2_cache_size": 4 << 20, "multi_processor_count": 2}
+    properties = SimpleNamespace(name="Stand-in", major=9, minor=0, gcnArchName="none", **sizes)
+    stream = SimpleNamespace(synchronize=queue.wait, wait_stream=lambda *_: None)
+    return {
+        "is_initialized": lambda: True,
+        "init": lambda: None,
+        "_lazy_init": lambda: None,
+        "current_device": lambda: 0,
+        "get_device_properties": lambda *_: properties,
+        "get_device_name": lambda *_: "Stand-in",
+        "get_device_capability": lambda *_: (9, 0),
+        "is_bf16_supported": lambda *_: True,
+        "Event": Event,
+        "current_stream": lambda *_: stream,
+        "_sleep": lambda cycles: queue.add(cycles / 2e9 / queue.op_s),
+        "device": lambda *_: contextlib.nullcontext(),
+        "mem_get_info": lambda *_: (6 << 30, 8 << 30),
+        "memory_allocated": lambda *_: RESTING,
+        "memory_reserved": lambda *_: 2 * RESTING,
+        "max_memory_allocated": lambda *_: RESTING + queue.made_bytes,
+        "max_memory_reserved": lambda *_: 2 * RESTING + queue.made_bytes,
+        "reset_peak_memory_stats": lambda *_: setattr(queue, "made_bytes", 0),
+        "get_rng_state_all": lambda: [state()],
+        "set_rng_state_all": lambda *_: None,
+    }
 
 
 # --- a rehearsal ---------------------------------------------------------------------------------------------
@@ -363,12 +371,10 @@ def rehearse(
 
 def main(kind: str) -> None:
     """The order on standard input, what came of it as the last line of standard output: JSON."""
-    import torch
-
     from course.experiment import new_process
 
     order, clock = json.load(sys.stdin), Clock()
-    queue = install(torch, kind, clock)
+    queue = install(kind, clock)
     queue.op_s = order["op_s"]
     torch.set_num_threads(1)
     new_process.NewProcess = partial(Here, queue)

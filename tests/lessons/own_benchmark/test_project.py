@@ -183,7 +183,7 @@ import json, sys
 from tests.support.rehearsal import Clock, install
 clock = Clock()
 import torch
-install(torch, "cuda", clock).op_s = 2e-5
+install("cuda", clock).op_s = 2e-5
 import torch.nn.functional as F
 from course.projects.own_benchmark import final
 from tests.lessons.own_benchmark.test_project import built
