@@ -64,17 +64,22 @@ def cost_curve(
             paper.text((x(0) + x(last)) / 2, y0 - 30, words[2], size=15, ha="center", bold=True)
         paper.text(x0, y0 - 9, f"↑ {total or t('total time', '总时间')}", "soft", 12)
         paper.text(x1, y1 + 14, axis, "soft", 12, "right")
-        taken, end = -math.inf, x1 - wide(axis, 12) - 12
-        for value in ticks_between(0, last):
-            half = wide(f"{value:,.0f}", 12) / 2
-            if taken < x(value) - half and x(value) + half < end:
-                paper.text(x(value), y1 + 14, f"{value:,.0f}", "soft", 12, "center")
-                taken = x(value) + half + 10
+        _steps(paper, x, last, y1 + 14, x1 - wide(axis, 12) - 12)
         if bet:
             _expected(paper, x, y, (price, slow, last), bet, y1)
         return paper
 
     return SvgPicture(paint, words[2] + t(".", "。") + (t(" ", "") + bet.full + t(".", "。") if bet else ""))
+
+
+def _steps(paper: Canvas, x: Callable[[float], float], last: float, y: float, end: float) -> None:
+    """The round numbers of steps that have room before ``end``."""
+    taken = -math.inf
+    for value in ticks_between(0, last):
+        half = wide(f"{value:,.0f}", 12) / 2
+        if taken < x(value) - half and x(value) + half < end:
+            paper.text(x(value), y, f"{value:,.0f}", "soft", 12, "center")
+            taken = x(value) + half + 10
 
 
 def _expected(
