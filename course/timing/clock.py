@@ -8,16 +8,16 @@ Waiting is `torch.cuda.synchronize` or `torch.mps.synchronize`, each device by n
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import itertools
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from course.core.where import accelerators_here, devices_in, noted, work_of
-from course.timing import devices
+from course.core.where import ACCELERATORS, accelerators_here, available, devices_in, noted, work_of
 from course.timing.validation import refuse
 
 MIN_BLOCK_S = 0.0003
@@ -32,6 +32,11 @@ LONGEST_SEARCH_S = 0.02
 HICCUP_S = 0.01
 """A block of so many seconds is timed once, not three times: it is hardly ever a short block that other programs
 delayed."""
+
+CYCLES = 2e9
+"""Cycles of a GPU in a second, about."""
+FILLER_BYTES = 256 << 20
+"""Zeros that fill the queue of a device without `_sleep`, about a millisecond of work."""
 
 Function = Callable[..., Any]
 
@@ -126,7 +131,7 @@ class Seeking(WallClock):
     """
 
     def __init__(self, kind: str) -> None:
-        super().__init__("cpu", devices.fence_of(accelerators_here(), only_in_use=True))
+        super().__init__("cpu", fence_of(accelerators_here(), only_in_use=True))
         self._kind, self._found = kind, set[str]()
 
     def block(self, f: Function, calls: int) -> float:
@@ -247,13 +252,13 @@ def clock_for(device: Any = None, kind: str = "auto") -> Clock:
             f'clock must be "auto", "wall" or a Clock, not {kind!r}.',
             f'clock 只能是 "auto"、"wall" 或一个 Clock，而不是 {kind!r}。',
         )
-    names = devices.checked(device)
+    names = checked(device)
     accelerators = [name for name in names if name != "cpu"]
-    fence, label = devices.fence_of(accelerators), "+".join(names)
+    fence, label = fence_of(accelerators), "+".join(names)
     if len(accelerators) == 1 and kind != "wall":
         only = accelerators[0]
         assert fence
-        return EventClock(label, fence, devices.event_maker(only), devices.filler(only), devices.stream_of(only))
+        return EventClock(label, fence, event_maker(only), filler(only), stream_of(only))
     return WallClock(label, fence)
 
 
@@ -286,3 +291,80 @@ def calls_for(clock: Clock, f: Function, target_s: float | None = None) -> int:
             return calls
         grow = target / max(seconds, 1e-9) * 1.1
         calls = max(calls + 1, min(calls * 10, int(calls * grow) + 1))
+
+
+# --- what is asked of a device; each branch asks first whether this build of torch has it ------------------------
+
+
+def checked(device: Any) -> list[str]:
+    """The devices named, as strings (None: the accelerator in use, else the CPU). Raises TimingError for one this machine lacks."""
+    if device is None:
+        return [next(iter(accelerators_here()), "cpu")]
+    names = [str(d) for d in ([device] if isinstance(device, str) or not isinstance(device, Sequence) else device)]
+    for name in names or [""]:
+        kind = name.split(":")[0]
+        if kind not in ("cpu", *ACCELERATORS) or not available(kind):
+            raise refuse(
+                f'This machine has no device "{name}" for the timer. Leave device out, or use device="cpu".',
+                f'这台机器没有计时器能用的设备“{name}”。请去掉 device 参数，或者写 device="cpu"。',
+            )
+    return names
+
+
+def fence_of(names: Sequence[str], only_in_use: bool = False) -> Callable[[], None] | None:
+    """A function that waits until these accelerators are idle; None for none. only_in_use: it does not start CUDA where nobody did."""
+    waiting = [_fence(name, only_in_use) for name in names]
+
+    def fence() -> None:
+        for wait in waiting:
+            wait()
+
+    return fence if waiting else None
+
+
+def _fence(device: str, only_in_use: bool) -> Callable[[], Any]:
+    import torch
+
+    if device == "mps":
+        return torch.mps.synchronize
+    if only_in_use:
+        return lambda: torch.cuda.synchronize() if torch.cuda.is_initialized() else None
+    return torch.cuda.synchronize if ":" not in device else lambda: torch.cuda.synchronize(device)
+
+
+def filler(device: str) -> Callable[[float], Any]:
+    """A function that gives the device about so many seconds of other work, in its current stream."""
+    import torch
+
+    kind, _, index = device.partition(":")
+    if kind == "cuda" and hasattr(torch.cuda, "_sleep"):
+
+        def sleep(seconds: float) -> None:
+            with torch.cuda.device(int(index)) if index else contextlib.nullcontext():
+                torch.cuda._sleep(int(seconds * CYCLES))
+
+        return sleep
+    room = torch.empty(FILLER_BYTES, dtype=torch.uint8, device=device)
+
+    def zero(seconds: float) -> None:
+        for _ in range(1 + int(seconds * 1e3)):
+            room.zero_()
+
+    return zero
+
+
+def event_maker(device: str) -> Callable[[], Any]:
+    """A function that makes an event with timing on."""
+    import torch
+
+    event = torch.mps.event.Event if device == "mps" else torch.cuda.Event
+    return lambda: event(enable_timing=True)
+
+
+def stream_of(device: str) -> Callable[[], Any] | None:
+    """A function that returns the current stream of a device such as "cuda:1", because a mark would otherwise go to the device in
+    use. None for "cuda".
+    """
+    import torch
+
+    return (lambda: torch.cuda.current_stream(device)) if device.startswith("cuda:") else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import random
 import statistics
 import sys
 import tempfile
@@ -18,16 +19,25 @@ from course.core.i18n import both, t
 from course.core.machine import one_line
 from course.core.new_process import NewProcessError
 from course.timing import TimingError
+from course.timing.stats import t_quantile
 from course.timing.validation import hidden_prints
 from course.tryout import verdicts
 from course.tryout.look import Look
-from course.tryout.race import AS_IS, FEWEST, ROUNDS, WARM_UPS, SideFailed, one_set, ranges
 from course.tryout.result import Tried
 from course.tryout.settings import Setting, chosen
 from course.tryout.step import BLOCK_S, SHORT_S, Step, step_of
 from course.tryout.there import REST_S, said_of
-from course.tryout.venue import Venue
+from course.tryout.venue import Block, Venue
 
+AS_IS = "as it is"
+FEWEST = 4
+"""Sets before anything is said: each is one value."""
+WARM_UPS, ROUNDS = 1, 3
+"""Rounds of a set that are not counted, and the fewest that are."""
+ERROR = 0.01
+"""The chance that one of the likely ranges of a run misses."""
+OTHERS = 4
+"""What the others say of how far ratios scatter counts as so many more sets."""
 LEAST_S = 5.0
 """Smallest budget."""
 LOOK, LAST = 0.35, 0.35
@@ -264,4 +274,60 @@ def _probed(venue: Venue, wanted: Mapping[str, Sequence[str]], seconds: float) -
     if failed := found.get("failed", ""):
         english = f"The step raised {failed}. Call it by itself, twice; make that work, then try again."
         raise TimingError(t(english, f"这一步抛出了 {failed}。请先单独调用两次并修好，再来试。"))
+    return found
+
+
+# --- sets of blocks in turns: pure statistics on plain numbers ---------------------------------------------------
+
+
+class SideFailed(Exception):
+    """A call raised under this name (AS_IS: not because of a setting)."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def one_set(block: Block, names: Sequence[str], seconds: float) -> tuple[dict[str, float], float]:
+    """The median ratio of each name to the step as it is, taking turns in random order for so many seconds; and a call as it is in ms.
+
+    A machine that slows down slows all of a turn. Raises SideFailed from what a call raised.
+    """
+    order, rounds, until = [AS_IS, *names], list[dict[str, float]](), math.inf
+    while len(rounds) < WARM_UPS + ROUNDS or time.monotonic() < until:
+        random.Random().shuffle(order)  # the user's own random numbers stay as they are
+        rounds.append({name: _timed(block, name) for name in order})
+        if len(rounds) == WARM_UPS:
+            until = time.monotonic() + seconds
+    counted = rounds[WARM_UPS:]
+    ratios = {name: statistics.median(one[name] / one[AS_IS] for one in counted) for name in names}
+    return ratios, 1e3 * statistics.median(one[AS_IS] for one in counted)
+
+
+def _timed(block: Block, name: str) -> float:
+    try:
+        return block(name)
+    except Exception as error:
+        try:
+            for _ in range(2):  # a step that raises after some calls raises in this one, too
+                block(AS_IS)
+        except Exception:  # noqa: BLE001  (the user's step)
+            name = AS_IS
+        raise SideFailed(name) from error
+
+
+def ranges(ratios: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, float, float]]:
+    """For each name the ratio and its likely range, from one ratio a set: Student's t on logarithms. Names with fewer sets than FEWEST
+    have none. Few sets tell little of how far one ratio scatters, and ratios that were measured side by side scatter about as far: the
+    variance is drawn towards the middle one of all (G. K. Smyth, Statistical Applications in Genetics and Molecular Biology 3(1), 2004).
+    """
+    logs = {name: [math.log(one) for one in some] for name, some in ratios.items() if len(some) >= FEWEST}
+    own = {name: statistics.variance(some) for name, some in logs.items()}
+    found = {}
+    for name, some in logs.items():
+        freedom, more = len(some) - 1, OTHERS if len(logs) > 2 else 0
+        variance = (freedom * own[name] + more * statistics.median(own.values())) / (freedom + more)
+        half = t_quantile(1 - ERROR / len(ratios) / 2, freedom + more) * math.sqrt(variance / len(some))
+        middle = statistics.fmean(some)
+        found[name] = math.exp(middle), math.exp(middle - half), math.exp(middle + half)
     return found

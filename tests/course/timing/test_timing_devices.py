@@ -11,14 +11,14 @@ import pytest
 import torch
 
 from course.core import where
-from course.timing import TimingError, clock_for, compare, devices, effort, measure
+from course.timing import TimingError, clock_for, compare, effort, measure
 from course.timing import clock as clocks
 from tests.support.timing_clocks import Cost, NoisyClock, costing
 from tests.support.timing_queue import Device
 
 
 def test_a_device_this_machine_lacks_is_told(monkeypatch):
-    monkeypatch.setattr(devices, "available", lambda kind: kind == "cpu")
+    monkeypatch.setattr(clocks, "available", lambda kind: kind == "cpu")
     with pytest.raises(TimingError, match='"cuda"'):
         clock_for("cuda")
     with pytest.raises(TimingError, match='"gpu"'):
@@ -66,7 +66,7 @@ def test_marks_go_to_the_stream_of_the_device_named(monkeypatch):
         device=lambda index: contextlib.nullcontext(filled.append(index)),
         _sleep=filled.append,
     )
-    monkeypatch.setattr(devices, "available", lambda kind: True)
+    monkeypatch.setattr(clocks, "available", lambda kind: True)
     monkeypatch.setattr("torch.cuda", fake)
     assert clock_for("cuda:1").block(lambda: None, 1) == pytest.approx(2e-3)
     assert used == [("stream of cuda:1",)] * 2
@@ -218,7 +218,7 @@ def test_compare_times_the_device_and_names_what_is_launch_bound(monkeypatch):
 def test_work_on_the_cpu_of_a_machine_with_an_accelerator_is_timed_by_the_wall(monkeypatch):
     waited = []
     monkeypatch.setattr(clocks, "accelerators_here", lambda: ["cuda"])
-    monkeypatch.setattr(devices, "_fence", lambda device, only_in_use: lambda: waited.append(device))
+    monkeypatch.setattr(clocks, "_fence", lambda device, only_in_use: lambda: waited.append(device))
     x = torch.ones(8, 8)
     for found in (
         measure(lambda: x @ x, max_time=0.05),

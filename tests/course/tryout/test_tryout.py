@@ -24,7 +24,7 @@ from torch import nn
 from course import flags, try_switches
 from course.core.i18n import speaking
 from course.timing import TimingError
-from course.tryout import race, running, there, verdicts
+from course.tryout import running, there, verdicts
 from course.tryout.digits import Digits, differs
 from course.tryout.look import look_at
 from course.tryout.settings import all_settings
@@ -174,8 +174,10 @@ def test_equal_code_is_not_called_faster_or_slower_in_300_trials_and_a_seventh_i
     for seed in range(100):
         ratios = values(seed, wild, 0.85)
         claims = {}
-        for sets in range(race.FEWEST, 25, 4):
-            for name, (ratio, low, high) in race.ranges({name: some[:sets] for name, some in ratios.items()}).items():
+        for sets in range(running.FEWEST, 25, 4):
+            for name, (ratio, low, high) in running.ranges(
+                {name: some[:sets] for name, some in ratios.items()}
+            ).items():
                 claims[name] = verdicts.verdict_of(
                     {"ratio": ratio, "low": low, "high": high, "error": 0.0, "error_as_is": 0.0}
                 )
@@ -189,7 +191,6 @@ def test_the_budget_is_used_until_everything_is_settled(monkeypatch):
     began = time.monotonic()
     found = on_a_pretended_clock(Planted(HOLDS["oneDNN-off"], 0.8), monkeypatch, ["oneDNN-off"], 30)
     assert claimed_of(found) and time.monotonic() - began < 20
-    monkeypatch.setattr(race, "FEWEST", 10**6)
     monkeypatch.setattr(running, "FEWEST", 10**6)
     began = time.monotonic()
     found = on_a_pretended_clock(Planted(HOLDS["oneDNN-off"], 0.8), monkeypatch, ["oneDNN-off"], 6)
@@ -444,8 +445,8 @@ def test_what_a_process_keeps_is_tried_in_new_ones():
 def test_each_setting_is_timed_in_a_process_of_its_own(tmp_path):
     """All of them take turns; what one keeps does not reach the others, nor this one."""
     venue = Venue(partial(_times_two, torch.full((100_000,), 1e-40), None), str(tmp_path))
-    with venue.open({race.AS_IS: [], "a": ["denormals"], "b": ["deterministic"]}, 1e-4) as block:
-        ratios, base_ms = race.one_set(block, ["a", "b"], 0.1)
+    with venue.open({running.AS_IS: [], "a": ["denormals"], "b": ["deterministic"]}, 1e-4) as block:
+        ratios, base_ms = running.one_set(block, ["a", "b"], 0.1)
     assert 0 < base_ms and ratios["a"] > 0 < ratios["b"] and venue.used_s > 0
     assert not torch.are_deterministic_algorithms_enabled() and (torch.tensor(1e-40) * 1).item() > 0
 
