@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from course.core.i18n import LANGUAGES, set_language
+from course.core.i18n import LANGUAGES, set_language, speaking
 from course.core.look import COLOURS
 from course.figures.curves import cost_curve, trend
 from course.figures.kinds import LEAST_ROUNDS, Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
@@ -17,6 +17,10 @@ from course.figures.svg import BROAD, PHONE, SLIM
 from course.figures.timeline import timeline_plot
 from course.figures.timing import paired_plot
 from course.figures.words import fold, ratio_words
+from course.lessons.l01_map.who import who_does_what
+from course.lessons.l11_bug_hunt.three_steps import three_steps
+from course.lessons.l13_together.moments import moments
+from course.lessons.l14_export.kitchens import kitchens
 from course.timing.stats import FEWEST_ROUNDS
 
 SIDES = ("it pays", "it costs")
@@ -143,3 +147,21 @@ def test_the_words_of_a_picture_tell_rows_of_one_name_apart():
     twice = bars([Bar("64", 9, "9 ms", remark="first time"), Bar("64", 1, "1 ms", remark="again"), Bar("", 2, "2 ms")])
     assert twice.alt == "64 (first time): 9 ms; 64 (again): 1 ms; 2 ms."
     assert ratio_words(1 / 100) == "1/100 of it"
+
+
+# --- the pictures of the lessons' main ideas ---
+
+
+IDEAS = (who_does_what, three_steps, moments, kitchens)
+
+
+@pytest.mark.parametrize("idea", IDEAS, ids=lambda one: one.__name__)
+def test_the_picture_is_told_in_both_languages(idea):
+    told = {}
+    for code in LANGUAGES:
+        with speaking(code):
+            block = idea()
+        told[code] = str(block).split("\n")
+        assert told[code] == [block.headline, block.picture.alt]
+        assert block._repr_html_().count("<img") == 6, "three widths, two themes"
+    assert not set(told["en"]) & set(told["zh"])
