@@ -16,13 +16,12 @@ class ModuleCount:
     """One module of the model and the work done in it.
 
     name: dotted path, "" for the model itself. kind: class name. own: MACs in its own forward, outside its children.
-    calls: how often its forward ran. params: its own parameters (a tied one counts where it is seen first).
+    params: its own parameters (a tied one counts where it is seen first).
     """
 
     name: str
     kind: str
     own: int = 0
-    calls: int = 0
     params: int = 0
     children: list[ModuleCount] = field(default_factory=list)
 

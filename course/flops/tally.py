@@ -102,8 +102,6 @@ class Tally:
             self._found += 1
             self.root.children.append(node)
             self._plant(node, module)
-        if id(module) in self.places:
-            self.places[id(module)].calls += 1
         if isinstance(module, torch.jit.ScriptModule):
             self.unknown["TorchScript (compiled code)"] += 1
         self._stack.append(self.places.get(id(module), self._stack[-1]))
