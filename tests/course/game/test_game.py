@@ -10,6 +10,7 @@ import pytest
 
 from course.cards.widgets import view_of
 from course.core.i18n import both
+from course.core.markup import plain
 from course.game import board, cases, moves, play
 from course.learning.log import AnswerLog
 from course.lessons.l10_tuning_master import panel
@@ -158,7 +159,13 @@ def test_a_case_from_the_first_run_to_its_end_also_after_a_dead_kernel(bank, log
     assert bank.attempt.score().points == pytest.approx(5 + 0 + 0), (
         "a certain bet lost (it breaks the limit), one won; bf16 unseen"
     )
-    assert not bank.cause("a") and bank.cause("c") and bank.attempt.cause_found
+    desk, said = typed(bank)
+    desk.cause("a")
+    assert (said[-1].count("✗"), said[-1].count("✓")) == (1, 0), "what was not tried is not told"
+    shown = [plain(one.why["en"]) in said[-1] for one in LIVE.cause.options]
+    assert shown == [one.id == "a" for one in LIVE.cause.options]
+    desk.cause("c")
+    assert all(plain(one.why["en"]) in said[-1] for one in LIVE.cause.options) and "first attempt" in said[-1]
     moves.write(log, LIVE, "letter", ("cause",), text="as an older version of the course kept it")
     assert board.standing(LIVE, log.entries()).first.points == pytest.approx(5.5)
 
@@ -258,6 +265,7 @@ def test_the_budget_ends_hints_cost_and_another_try_is_practice(bank, log):
     bank.cause("c")
     found = board.standing(LIVE, log.entries())
     assert found.first.points == first and len(found.scores) == 2 and found.scores[1].points == 8
+    assert "practice" in str(typed(bank)[0]) and "practice: 8" in found.said
 
 
 def test_giving_up_before_the_case_is_closed_erases_nothing(bank, log):
