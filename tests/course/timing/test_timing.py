@@ -96,15 +96,6 @@ def test_a_round_longer_than_the_budget_is_the_only_one():
     assert "budget" in result.notes[0] and "max_time=84" in result.notes[0]
 
 
-def test_very_long_first_calls_are_not_repeated():
-    clock = NoisyClock(0, 0, 0, 0)
-    assert compare({"a": costing(30.0), "b": costing(40.0)}, max_time=1, clock=clock, seed=1).rounds == 1
-    assert clock.time == pytest.approx(70)
-    clock = NoisyClock(0, 0, 0, 0)
-    assert measure(costing(30.0), clock=clock).samples_ms == (30_000,)
-    assert clock.time == pytest.approx(30)
-
-
 def test_measure_reports_first_call_and_samples():
     cost = iter([0.8])
     result = measure(lambda: next(cost, 3e-3), clock=NoisyClock(1), name="f")

@@ -163,23 +163,6 @@ def test_a_call_that_waits_for_the_device_is_timed_by_the_wall(monkeypatch):
     assert found.median_ms == pytest.approx(0.12, rel=0.02)
 
 
-def test_where_one_candidate_waits_the_wall_times_all(monkeypatch):
-    device = Device()
-
-    def item():
-        device.launch(1e-3)
-        device.wait()
-
-    found = compare(
-        {"item": item, "queued": lambda: device.launch(1e-3)},
-        clock=device.clock(monkeypatch),
-        same=False,
-        seed=1,
-        max_time=0.5,
-    )
-    assert found.clock == "wall" and "item waits" in " ".join(found.notes).replace("of item", "item")
-
-
 def test_more_launches_than_the_queue_holds_are_timed_in_parts(monkeypatch):
     device = Device(issue_s=2e-6, depth=100)
 

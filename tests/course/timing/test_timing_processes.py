@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from course.timing import TimingError, compare, verdicts
+from course.timing import TimingError, compare
 from course.timing.processes import Replicates, workers
 from course.timing.race import Plan
 from course.timing.there import SETTLED
@@ -48,14 +48,6 @@ def test_twenty_percent_are_found_in_ten_seconds(count):
     results = [trial(seed, 1.2, "bell") for seed in range(count)]
     assert sum(r.verdict == "slower" for r in results) >= 0.95 * count
     assert all(r.seconds <= 10 for r in results)
-
-
-def test_a_huge_difference_stops_at_an_early_look():
-    result = trial(1, 3.0, "bell", max_time=60)
-    assert (
-        result.processes in (verdicts.FIRST_PROCESS_LOOK, 2 * verdicts.FIRST_PROCESS_LOOK)
-        and result.verdict == "slower"
-    )
 
 
 @pytest.mark.slow

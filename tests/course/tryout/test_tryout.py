@@ -451,20 +451,6 @@ def test_each_setting_is_timed_in_a_process_of_its_own(tmp_path):
     assert not torch.are_deterministic_algorithms_enabled() and (torch.tensor(1e-40) * 1).item() > 0
 
 
-def _slower_in_this_process(process, conv, x):
-    """20 ms a call; with oneDNN off half of that in one process alone."""
-    time.sleep(0.01 + 0.01 * (torch.backends.mkldnn.enabled or os.getpid() != process))
-    return conv(x)
-
-
-@pytest.mark.slow
-def test_what_this_process_alone_gains_is_not_advised():
-    conv, _, x = parts()
-    found = try_switches(partial(_slower_in_this_process, os.getpid(), conv, x), only="oneDNN-off", budget=60)
-    (one,) = found.rows()
-    assert 0.9 < one["ratio"] < 1.1 and one["verdict"] in ("same", "unsure") and found.lines() == []
-
-
 def test_a_step_of_a_notebook_that_calls_torch_backends_reaches_new_processes(tmp_path):
     x = torch.randn(4)
 

@@ -66,11 +66,6 @@ def test_verdicts():
         assert len({verdicts.verdict_words(one) for one in expected.values()}) == len(expected)
 
 
-def test_what_more_time_would_hardly_find_is_not_asked_for():
-    rows = {ratio: row("a", ratio, low=ratio - 0.11, high=ratio + 0.11) for ratio in (0.94, 0.99, 1.06)}
-    assert [verdicts.hopeful(one) for one in rows.values()] == [True, False, False]
-
-
 def test_lines_that_wait_for_a_decision_have_their_import():
     measured = {"ratio": 0.5, "low": 0.49, "high": 0.51, "error": 0.01, "error_as_is": 1e-7, "float64": True}
     found = Tried([SETTINGS["autocast-bfloat16"]], both("here", "本机"), {"autocast-bfloat16": measured})
