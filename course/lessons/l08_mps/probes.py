@@ -1,21 +1,15 @@
-"""Probes of lesson 08: what is asked of a device, and scripts that run in a Python process of their own.
-
-Everything here works without a Mac; what then comes back is an error with its exact words, and that is data.
-"""
+"""Probes of lesson 08: when a variable is read, and which operations of a Mac fall back, each in a Python process of its own."""
 
 from __future__ import annotations
 
 import mmap
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from course.core.tables import clip
 from course.experiment.new_process import answer_of
-from course.flags.switch import first_sentence
 
 DEVICE = "mps"
 
@@ -23,18 +17,6 @@ DEVICE = "mps"
 def wait() -> None:
     """Wait until the device is idle."""
     torch.get_device_module(DEVICE).synchronize()
-
-
-def tried(action: Callable[[], Any]) -> dict[str, str]:
-    """What came of the action: ``kind`` ('value' or the exception's name) and ``said`` (its words)."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            result = action()
-        except Exception as error:  # noqa: BLE001  (whatever is raised is the finding)
-            return {"kind": type(error).__name__, "said": clip(first_sentence(error), 110)}
-    said = f"a tensor on {result.device}" if isinstance(result, torch.Tensor) else repr(result)
-    return {"kind": "value", "said": said[:110]}
 
 
 # --- when an environment variable is read -----------------------------------------------------------------
