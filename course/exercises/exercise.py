@@ -34,7 +34,6 @@ class Exercise:
     title: Text
     name: str
     check: Callable[[Any], Verdict]
-    minutes: int = 5
     hints: tuple[Text, ...] = ()
     solution: str | None = None
     why: Text = ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from course.core.i18n import pick, t
-from course.learning.bets import Bet
 from course.questions.items import Item
 
 
@@ -18,16 +17,6 @@ def answer_words(item: Item, answer: str | None) -> str:
 def outcome_words(item: Item, winner: str, won: bool) -> str:
     """What came out, after the bet."""
     return t("as you bet", "和你押的一样") if won else answer_words(item, winner)
-
-
-def bet_sentence(bet: Bet) -> str:
-    """A settled bet as sentences, with marks: what was asked, what was bet, what came out."""
-    sign, said = "●" if bet.state == "won" else "◌", answer_words(bet.item, bet.choice)
-    asked = f"{sign} {asked_words(bet.item)}{t(' ', '')}"
-    came = answer_words(bet.item, bet.outcome)
-    if bet.state == "won":
-        return asked + t(f"You bet “{said}”, and so it was.", f"你押“{said}”，果然如此。")
-    return asked + t(f"You bet “{said}”; it was “{came}”.", f"你押“{said}”，结果是“{came}”。")
 
 
 SHORTEST = 45

@@ -111,11 +111,6 @@ class Canvas:
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:g}" fill="@{fill}" stroke="@{edge}" stroke-width="2"/>'
         )
 
-    def diamond(self, x: float, y: float, r: float = 6, fill: str = "paper", edge: str = "soft") -> None:
-        self.marks.append(
-            f'<path d="M{x:.1f} {y - r:.1f}l{r:g} {r:g}l{-r:g} {r:g}l{-r:g} {-r:g}z" fill="@{fill}" stroke="@{edge}" stroke-width="2"/>'
-        )
-
     def ask(self, x: float, y: float, words: str, ha: str = "left", size: float = 13) -> None:
         """Words of the learner's bet."""
         self.text(x, y, words, "bet", size, ha, True)

@@ -71,7 +71,7 @@ class Debrief:
 
 @dataclass(frozen=True)
 class Letter:
-    """The reply to a sceptical colleague, written by the learner. says: the colleague's message. model: one good reply."""
+    """What a sceptical colleague says, and one good reply (model); the learner answers aloud first."""
 
     says: Text
     model: Text

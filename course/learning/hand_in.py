@@ -1,6 +1,6 @@
 """Look at a checkpoint's file before handing it in, as the grader will.
 
-It says which checkpoint the file is, whose, how many answers are in it, which tasks have code, and when it was saved.
+It says which checkpoint the file is, how many answers are in it, which tasks have code, and when it was saved.
 """
 
 from __future__ import annotations

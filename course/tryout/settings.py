@@ -22,7 +22,7 @@ OTHER_DEVICE = both("for another device", "属于其他设备")
 class Setting:
     """One thing to try. id: its name in `only` and in rows. lines: to paste. flags: names of `course.flags` -> value.
 
-    way: what else is done, see `course.tryout.step.Side`. family: of one family only one can be taken. ran: an operator that fits
+    way: what else is done, see `course.tryout.step`. family: of one family only one can be taken. ran: an operator that fits
     one of these patterns must have run; condition: and this property of the `Look` must hold. kept: a process keeps what it once
     chose, or torch cannot take it back, so it needs new processes. lossy: fewer digits are the point of it.
     """
