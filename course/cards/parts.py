@@ -1,4 +1,4 @@
-"""The part of a question card with the options to choose: one button for each, its state in words."""
+"""The parts of a question card that take an answer: options, three buttons for how sure, a number, lines in order."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def plan(entries: Iterable[Entry], bank: Bank, now: datetime) -> Plan:
 def day_words(day: date, today: date) -> str:
     """A day in words: today, tomorrow, 2026-11-24."""
     near = {today: t("today", "今天"), today + timedelta(days=1): t("tomorrow", "明天")}
-    return near.get(day, day.isoformat())
+    return near.get(day, t(day.isoformat(), f" {day.isoformat()} "))
 
 
 def ideas(count: int) -> str:

@@ -87,6 +87,8 @@ def _compiled(formula: str) -> tuple[CodeType, frozenset[str]]:
         held = isinstance(node, _PARTS)
         if isinstance(node, ast.Constant):
             held = isinstance(node.value, (int, float, str))
+        elif isinstance(node, ast.BinOp):
+            held = type(node.op) in _OPERATORS
         elif isinstance(node, ast.Call):
             called.add(node.func)
             held = isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS and not node.keywords

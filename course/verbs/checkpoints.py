@@ -115,8 +115,8 @@ def use_student(student: str) -> None:
 def whose() -> str:
     """The question for the id, and how to answer by typing."""
     return t(
-        'Every student has a paper of their own here. Say whose this is, with the id your class knows you by: `i_am("your id")`. '
-        "Then run the cells of the questions.",
+        "Every student has a paper of their own here. Say in a new cell whose this is, with the id your class knows you by: "
+        '`i_am("your id")`. Then run the cells of the questions.',
         '这份测验每人一份不同的试卷。请先在一个新单元格里用班里登记的学号或用户名说明你是谁：`i_am("你的学号")`，再运行各题的单元格。',
     )
 
@@ -162,8 +162,10 @@ def check_file(name: str = "") -> None:
     except OSError:
         say(
             t(
-                f'There is no file `{name}` here. Save the notebook, and name its file: `check_file("my file.ipynb")`.',
-                f'这里没有文件 `{name}`。请保存 notebook，并写上它的文件名：`check_file("我的文件.ipynb")`。',
+                (f"There is no file `{name}` here. " if name else "")
+                + 'Save the notebook, and name its file: `check_file("my file.ipynb")`.',
+                (f"这里没有文件 `{name}`。" if name else "")
+                + '请保存 notebook，并写上它的文件名：`check_file("我的文件.ipynb")`。',
             )
         )
         return

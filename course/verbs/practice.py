@@ -6,7 +6,7 @@ from typing import Any
 
 from course.core.i18n import pick, t
 from course.core.markup import code_block, inline, plain
-from course.core.suggest import did_you_mean
+from course.core.suggest import did_you_mean, no_longer
 from course.exercises.exercise import MISSING, Exercise, all_exercises, judge
 from course.verbs import state
 from course.verbs.say import if_validated, in_words, put, say, say_verdict, state_words
@@ -18,7 +18,8 @@ def find_exercise(exercise_id: str) -> Exercise | None:
     if exercise_id in known:
         return known[exercise_id]
     near = did_you_mean(exercise_id, known, cutoff=0.4)
-    say(t(f"There is no exercise `{exercise_id}`.{near}", f"没有名为 `{exercise_id}` 的练习。{near}"))
+    unknown = t(f"There is no exercise `{exercise_id}`.{near}", f"没有名为 `{exercise_id}` 的练习。{near}")
+    say(no_longer(exercise_id) or unknown)
     return None
 
 

@@ -64,7 +64,7 @@ def test_an_old_log_opens_everywhere(code, old_log, capsys):
     assert "Traceback" not in capsys.readouterr().out
 
 
-def test_who_asks_for_it_by_name_is_told_what_became_of_it():
+def test_who_asks_for_it_by_name_is_told_what_became_of_it(capsys):
     with pytest.raises(UnknownItem, match="no longer in the course.*stays in your log"):
         BANK["05-limit"]
     with pytest.raises(base.ExperimentError, match="09-bits is no longer in the course. What it showed is in 04-bits"):
@@ -72,4 +72,6 @@ def test_who_asks_for_it_by_name_is_told_what_became_of_it():
     for name in ("photo", "10-photo"):
         with pytest.raises(cases.CaseError, match="10-photo is no longer in the course"):
             cases.find(name)
+    course.check("12-which-line")
+    assert "12-which-line is no longer in the course" in capsys.readouterr().out
     assert no_longer("05-limmit") == ""

@@ -88,6 +88,7 @@ def test_a_formula_is_computed(formula, value):
     "formula",
     [
         "__import__('os')",
+        "n << 9",
         "n.real",
         "(lambda: 1)()",
         "[n for n in sizes]",
