@@ -85,10 +85,16 @@ def run_collect(arguments: argparse.Namespace) -> int:
 
 def run_import(arguments: argparse.Namespace) -> int:
     """1 if a hand-in is not in place: it is not clear whose it is, or it cannot be read."""
+    from grader.course.marks import released
     from grader.handin.importing import import_submissions, report
 
     course = Course(arguments.dir)
-    imported = import_submissions(course, arguments.file, arguments.lesson)
+    lessons = [arguments.lesson] if arguments.lesson else released(course)
+    if len(lessons) != 1:
+        raise ProjectError(
+            f"say which checkpoint was handed in with --lesson ({', '.join(lessons) or 'none is released'})"
+        )
+    imported = import_submissions(course, arguments.file, lessons[0])
     print(report(course, imported, arguments.file))
     return int(not imported.complete)
 

@@ -281,9 +281,7 @@ def test_a_roster_goes_into_the_gradebook_and_who_hands_in_nothing_is_named(root
         "nbformat_minor": 5,
     }
     (tmp_path / "in" / f"kay-on-github-{LESSON}.ipynb").write_text(json.dumps(named))
-    assert main(["import", LESSON, str(tmp_path / "in"), "--dir", str(root)]) == 0, (
-        "a line of a name outlives another roster"
-    )
+    assert main(["import", str(tmp_path / "in"), "--dir", str(root)]) == 0, "a line of a name outlives another roster"
     assert "handed in nothing: 1 (lou)" in capsys.readouterr().out
     found = {one.student: one for one in outcomes(Course(root), LESSON)}
     assert found["lou"].reason == "absent" and "handed in nothing: lou" in summary([*found.values()])
@@ -308,7 +306,7 @@ def test_a_class_out_of_an_archive_is_marked_and_gets_its_feedback_back(root, tm
     (root / "roster.csv").write_text(
         "Username;First name;Last name\neve;Eve;One\ngil;Gil;Six\nida;Ida;Two\nnobo;Ned;Boe\n", encoding="utf-8"
     )
-    words = ["import", LESSON, str(file), "--dir", str(root)]
+    words = ["import", str(file), "--dir", str(root)]
     assert main(words) == 1
     said = capsys.readouterr().out
     assert "3 new" in said and "NOT TAKEN: No Body_6_assignsubmission_file_: it names nobody" in said
@@ -359,7 +357,7 @@ def test_one_fact_about_a_file_is_told_alike_at_every_step(root, tmp_path, capsy
     file = tmp_path / "all.zip"
     file.write_bytes(zipped({f"{name}/{path}": data for name, (path, data, _) in sent.items()}))
     (root / "roster.csv").write_text("student_id\n" + "\n".join(sent), encoding="utf-8")
-    assert main(["import", LESSON, str(file), "--dir", str(root)]) == 0
+    assert main(["import", str(file), "--lesson", LESSON, "--dir", str(root)]) == 0
     steps = [capsys.readouterr().out]
     found = {one.student: one for one in autograde(Course(root), LESSON, how=How(jobs=1), say=lambda line: None)}
     steps.append("\n".join(f"{name}: {' '.join(one.problems)}" for name, one in found.items()))

