@@ -156,6 +156,8 @@ class DeskOnPage(CaseOnPage):
         """Hand it in. Where this machine is too busy to tell, the recording decides."""
         self.set(config, bet, sure)
         self.press(self.button("tbg-hand"))
+        tape = self.button("tbg-tape")
+        comes_to(self.page, lambda: bool(self.made("hand-in")) or tape.count() > 0, True, PATIENCE_S)
         self.book.rested()
         if not self.made("hand-in"):
             self.measures("hand-in", "tbg-tape")
