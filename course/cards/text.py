@@ -99,7 +99,7 @@ def answer(
     sheet: AnswerSheet | None = None,
     write: Callable[[str], None] = print,
 ) -> None:
-    """Answer a question in text: ``answer("05-revisit", "b")``, ``answer("03-vgg", 15.5e9)``.
+    """Answer a question in text: ``answer("05-revisit", "b")``, ``answer("05-resnet-keys", 20)``.
 
     Writes the log entry (or, for a checkpoint question, the answer sheet) that a click on the card writes,
     and prints the same feedback. because: your own reason, one line. Without options it prints the question.

@@ -62,7 +62,7 @@ def explain(item_id: str) -> None:
 
 @in_words
 def answer(item_id: str, *options: str | int | float, confidence: int | str | None = None, because: str = "") -> None:
-    """Answer any card by typing: ``answer("05-revisit", "b", because="...")`` or ``answer("03-vgg16", 15.5e9)``.
+    """Answer any card by typing: ``answer("05-revisit", "b", because="...")`` or ``answer("05-resnet-keys", 20)``.
 
     because: your reason, one line.
     """

@@ -66,4 +66,5 @@ def test_every_recording_is_of_an_experiment_lies_in_its_lesson_and_tells_nothin
         record = load(path)
         assert record.experiment in EXPERIMENTS and path.name == record.file_name() and record.complete, path
         assert path.parents[1].name == f"l{record.lesson}" == f"l{EXPERIMENTS[record.experiment].lesson}", path
+        assert record.experiment_version == EXPERIMENTS[record.experiment].version, path
         assert {*record.machine} <= {*passport()}, path
