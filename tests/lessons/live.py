@@ -32,6 +32,11 @@ def _switches() -> tuple[Any, ...]:
     return flags.read(), torch.get_num_threads(), torch.initial_seed(), torch.backends.flags_frozen()
 
 
+def as_rows(columns: str, *lines: tuple[Any, ...]) -> list[dict[str, Any]]:
+    """Invented rows, written as a table: the names of its columns, then its lines."""
+    return [dict(zip(columns.split(), line, strict=True)) for line in lines]
+
+
 def record_of(name: str, rows: Sequence[dict[str, Any]], **machine: str) -> Record:
     """A record of this experiment with invented rows."""
     experiment = base.get(name)

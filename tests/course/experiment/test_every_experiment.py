@@ -1,9 +1,8 @@
 """What every experiment owes, in every lesson: a sentence and a picture, with rows and without, in both languages.
 
-The rows are the invented ones of ``rows.py`` of each lesson's tests: those that settle a bet, and ``SHOWN``, experiment ->
-rows, for experiments without a bet, ``BRANCHES``, experiment -> a list of rows,
-for their other branches. Nothing was measured. What the numbers of a sentence have to be is tested with
-the lesson.
+The rows are the invented ones of ``rows.py`` of each lesson's tests: those that settle a bet, and for experiments without a bet
+``BRANCHES``, experiment -> the rows of each outcome. Nothing was measured. What the numbers of a sentence have to be is tested
+with the lesson.
 """
 
 from __future__ import annotations
@@ -23,15 +22,14 @@ from tests.lessons.live import check_picture, check_sentence, record_of
 EXPERIMENTS = base.load_all()
 BRANCHES = {name: found for module in MODULES.values() for name, found in getattr(module, "BRANCHES", {}).items()}
 RECORDED = {name: said for module in MODULES.values() for name, said in getattr(module, "RECORDED", {}).items()}
-SHOWN = {name: rows for module in MODULES.values() for name, rows in getattr(module, "SHOWN", {}).items()}
 
 
 def examples(name):
-    """All rows there are for this experiment, each once: those of its bets, those shown besides."""
+    """All rows there are for this experiment, each once: those of its bets, those of its branches."""
     found = []
     for bet in (bet for bet, item in BETS.items() if item.experiment == name):
         found += [*ROWS.get(bet, {}).values(), *(rows for rows, _ in FURTHER.get(bet, []) if rows)]
-    found += [*([SHOWN[name]] if name in SHOWN else []), *BRANCHES.get(name, [])]
+    found += BRANCHES.get(name, [])
     return [rows for place, rows in enumerate(found) if rows not in found[:place]]
 
 

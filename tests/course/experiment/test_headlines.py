@@ -1,6 +1,6 @@
 """What was recorded says something, in both languages; a picture shows every bet there can be, and all of its words.
 
-Looked at: the invented rows of every branch (``ROWS``, ``FURTHER`` and ``SHOWN`` of each lesson's ``rows.py``) and the recordings.
+Looked at: the invented rows of every branch (``ROWS``, ``FURTHER`` and ``BRANCHES`` of each lesson's ``rows.py``) and the recordings.
 """
 
 from __future__ import annotations

@@ -2,165 +2,92 @@
 
 from __future__ import annotations
 
+from tests.lessons.live import as_rows
+
 
 def memories(faults: float | None) -> list[dict]:
-    """Invented rows: fresh memory adds 1.5 ms to either layer."""
+    """Fresh memory adds 1.5 ms to either layer."""
+    kept = faults and 0.0
+    return as_rows(
+        "layer memory call_ms low_ms high_ms threads page_faults",
+        ("dense", "fresh", 3.5, 2.0, 4.0, 1, faults),
+        ("depthwise", "fresh", 2.0, 0.5, 2.5, 1, faults),
+        ("dense", "kept", 2.0, 2.0, 4.0, 1, kept),
+        ("depthwise", "kept", 0.5, 0.5, 2.5, 1, kept),
+    )
+
+
+def timed(fresh_ms: float, kept_ms: float) -> list[dict]:
+    """A depthwise layer with fresh memory and with kept memory, each within 1 %."""
+    times = {"fresh": fresh_ms, "kept": kept_ms}
     return [
-        {
-            "layer": layer,
-            "memory": memory,
-            "call_ms": work + 1.5 * (memory == "fresh"),
-            "low_ms": work,
-            "high_ms": work + 2,
-            "threads": 1,
-            "page_faults": faults if memory == "fresh" else faults and 0.0,
-        }
-        for memory in ("fresh", "kept")
-        for layer, work in (("dense", 2.0), ("depthwise", 0.5))
+        {**row, "call_ms": ms, "low_ms": 0.99 * ms, "high_ms": 1.01 * ms}
+        for row in memories(1100.0)
+        for ms in (times[row["memory"]],)
     ]
-
-
-def macs(n, c_in, c_out, kernel, height, width, groups=1):
-    return n * height * width * c_out * (c_in // groups) * kernel * kernel
 
 
 def tools(*reported: int) -> list[dict]:
-    rows = [
-        {
-            "part": "tool",
-            "tool": f"tool {i}",
-            "unit": "FLOPs" if i else "MACs",
-            "reported": number,
-            "macs": number,
-            "difference": 1,
-        }
-        for i, number in enumerate(reported)
-    ]
+    units = ["MACs"] + ["FLOPs"] * (len(reported) - 1)
     return [
-        *rows,
+        *as_rows(
+            "part tool unit reported macs difference",
+            *(("tool", f"tool {i}", units[i], number, number, 1) for i, number in enumerate(reported)),
+        ),
         {"part": "reason", "tool": "tool 0", "macs": 5, "reason_en": "bias", "reason_zh": "偏置"},
         {"part": "missing", "tool": "thop", "reason_en": "not installed", "reason_zh": "没有安装"},
     ]
 
 
 def lstm(on: int, off: int) -> list[dict]:
-    return [
-        {"layer": "LSTM", "mkldnn": enabled, "torch_flops": seen, "exact_flops": 100}
-        for enabled, seen in ((1, on), (0, off))
-    ]
+    return as_rows("layer mkldnn torch_flops exact_flops", ("LSTM", 1, on, 100), ("LSTM", 0, off, 100))
 
 
 def lengths(at_1024: int) -> list[dict]:
-    return [
-        {"tokens": tokens, "macs": macs, "linear_macs": macs - 1, "attention_macs": 1}
-        for tokens, macs in ((256, 100), (1024, at_1024))
-    ]
+    return as_rows("tokens macs linear_macs attention_macs", (256, 100, 99, 1), (1024, at_1024, at_1024 - 1, 1))
 
 
 def shares(low: float, high: float) -> list[dict]:
-    return [
-        {
-            "channels": 128,
-            "size": 28,
-            "groups": 128,
-            "macs": 10,
-            "macs_ratio": 1 / 128,
-            "low": low,
-            "ratio": (low + high) / 2,
-            "high": high,
-            "verdict": "faster",
-            "threads": 1,
-        }
-    ]
-
-
-def timed(fresh_ms: float, kept_ms: float) -> list[dict]:
-    """A depthwise layer with fresh memory and with kept memory, each within 1 %."""
-    return [
-        {**row, "call_ms": ms, "low_ms": 0.99 * ms, "high_ms": 1.01 * ms}
-        for row in memories(1100.0)
-        for ms in (fresh_ms if row["memory"] == "fresh" else kept_ms,)
-    ]
+    return as_rows(
+        "channels size groups macs macs_ratio low ratio high verdict threads",
+        (128, 28, 128, 10, 1 / 128, low, (low + high) / 2, high, "faster", 1),
+    )
 
 
 def roofs(low: float, high: float, busy: int = 0) -> list[dict]:
-    peak = {
-        "part": "peak",
-        "flops_per_s": 1e11,
-        "bytes_per_s": 1e10,
-        "ridge": 10.0,
-        "dtype": "float32",
-        "busy": busy,
-        "device": "cpu",
-        "threads": 1,
-        "precision": "none",
-        "created": "2026-05-01T09:30:00Z",
-    }
-    operations = [
-        {
-            "part": "operation",
-            "operation": name,
-            "flops": flops,
-            "bytes": 10**6,
-            "time_ms": 1.0,
-            "flops_per_byte": flops / 1e6,
-            "bound": "compute" if flops > 10**7 else "memory",
-            "share_of_roof": 0.1,
-            "share_low": 0.09,
-            "share_high": 0.11,
-            "calls": 1,
-            "overhead_ms": 0.0,
-        }
-        for name, flops in (
-            ("linear, batch 1", 10**6),
-            ("linear, batch 64", 64 * 10**6),
-            ("matrix product", 10**8),
-            ("ReLU", 0),
-        )
-    ]
+    operations = as_rows(
+        "operation flops flops_per_byte bound",
+        ("linear, batch 1", 10**6, 1.0, "memory"),
+        ("linear, batch 64", 64 * 10**6, 64.0, "compute"),
+        ("matrix product", 10**8, 100.0, "compute"),
+        ("ReLU", 0, 0.0, "memory"),
+    )
+    alike = {"part": "operation", "bytes": 10**6, "time_ms": 1.0, "calls": 1, "overhead_ms": 0.0}
+    share = {"share_of_roof": 0.1, "share_low": 0.09, "share_high": 0.11}
     return [
-        peak,
-        *operations,
-        {
-            "part": "batch",
-            "work_ratio": 64.0,
-            "ratio": (low + high) / 2,
-            "low": low,
-            "high": high,
-            "verdict": "slower",
-            "threads": 1,
-        },
+        *as_rows(
+            "part flops_per_s bytes_per_s ridge dtype busy device threads precision created",
+            ("peak", 1e11, 1e10, 10.0, "float32", busy, "cpu", 1, "none", "2026-05-01T09:30:00Z"),
+        ),
+        *(row | alike | share for row in operations),
+        *as_rows(
+            "part work_ratio ratio low high verdict threads", ("batch", 64.0, (low + high) / 2, low, high, "slower", 1)
+        ),
     ]
 
 
+ROWS = {
+    "03-bet-roof": {"a": roofs(60, 66), "b": roofs(3.9, 4.1), "c": roofs(1.1, 1.4)},
+    "03-bet-vgg": {"a": tools(100, 101), "b": tools(100, 130), "c": tools(100, 200)},
+    "03-bet-lstm": {"a": lstm(0, 100), "b": lstm(100, 100), "c": lstm(100, 0)},
+    "03-bet-length": {"a": lengths(400), "b": lengths(1600), "c": lengths(463)},
+    "03-bet-depthwise": {"a": shares(0.007, 0.01), "b": shares(0.05, 0.06), "c": shares(0.6, 0.9)},
+}
 FURTHER = {
-    "03-bet-roof": [
-        (roofs(3.9, 4.1), "b"),
-        (roofs(60, 66), "a"),
-        (roofs(1.1, 1.4), "c"),
-        (roofs(1.5, 2.5), None),
-        (roofs(30, 40), None),
-        (roofs(3, 4)[:1], None),
-    ],
-    "03-bet-vgg": [(tools(100, 200), "c"), (tools(100, 130), "b"), (tools(100, 101), "a"), (tools(100), None)],
-    "03-bet-lstm": [(lstm(0, 100), "a"), (lstm(100, 0), "c"), (lstm(100, 100), "b"), (lstm(0, 0), None)],
-    "03-bet-length": [(lengths(463), "c"), (lengths(400), "a"), (lengths(1600), "b"), (lengths(1000), None)],
-    "03-bet-depthwise": [
-        (shares(0.05, 0.06), "b"),
-        (shares(0.007, 0.01), "a"),
-        (shares(0.6, 0.9), "c"),
-        (shares(0.01, 0.02), None),
-        (shares(0.4, 0.6), None),
-    ],
+    "03-bet-roof": [(roofs(1.5, 2.5), None), (roofs(30, 40), None), (roofs(2.1, 2.7), "b")],
+    "03-bet-vgg": [(tools(100), None), (tools(), None), (tools(100, 260), "c")],
+    "03-bet-lstm": [(lstm(0, 0), None), (lstm(50, 100), None)],
+    "03-bet-length": [(lengths(1000), None)],
+    "03-bet-depthwise": [(shares(0.01, 0.02), None), (shares(0.4, 0.6), None), (shares(1.2, 1.4), "c")],
 }
-
-
-ROWS = {bet: {option: rows for rows, option in outcomes if option} for bet, outcomes in FURTHER.items()}
-SHOWN = {"03-page-faults": memories(1100.0)}
-BRANCHES = {
-    "03-vgg16-counters": [tools(100, 260), tools()],
-    "03-lstm-zero": [lstm(50, 100)],
-    "03-depthwise": [shares(1.2, 1.4)],
-    "03-page-faults": [timed(2.0, 0.5), timed(2.0, 1.5), timed(1.5, 2.0), timed(1.0, 1.01), timed(1.0, 0.5)[:3]],
-    "03-roof": [roofs(2.1, 2.7)],
-}
+BRANCHES = {"03-page-faults": [memories(1100.0), timed(2.0, 0.5), timed(2.0, 1.5), timed(1.5, 2.0), timed(1.0, 1.01)]}

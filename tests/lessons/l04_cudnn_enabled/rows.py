@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from course.lessons.l04_cudnn_enabled.experiments import WITHOUT_ONEDNN
+from tests.lessons.live import as_rows
+
+RATIOS = {"slower": 2.0, "faster": 0.5, "same": 1.0, "undecided": 1.1}
 
 
 def races(**verdicts):
-    ratios = {"slower": 2.0, "faster": 0.5, "same": 1.0, "undecided": 1.1}
-    return [
-        {
-            "operation": name,
-            "ratio": ratios[verdict],
-            "low": ratios[verdict] * 0.9,
-            "high": ratios[verdict] * 1.1,
-            "verdict": verdict,
-            "same_bits": int(verdict == "same"),
-        }
-        for name, verdict in verdicts.items()
-    ]
+    return as_rows(
+        "operation ratio low high verdict same_bits",
+        *(
+            (name, (ratio := RATIOS[one]), ratio * 0.9, ratio * 1.1, one, int(one == "same"))
+            for name, one in verdicts.items()
+        ),
+    )
 
 
 def all_races(verdict, **others):
@@ -35,89 +33,63 @@ def failed(operation):
     return {"tf32_allowed": 0, "error": "made up", "operation": operation}
 
 
-def choices(cudnn, onednn):
-    return [
-        {"case": "plain", "as_it_is": "Mkldnn", "cudnn_off": cudnn, "onednn_off": onednn},
-        {"case": "float64", "as_it_is": "Slow2d", "cudnn_off": "Slow2d", "onednn_off": "Slow2d"},
-    ]
-
-
 def inputs(on_nearer, off_nearer, differ=100):
-    return [
-        {
-            "input": i,
-            "values": 200,
-            "differ": differ,
-            "on_nearer": on_nearer,
-            "off_nearer": off_nearer,
-            "on_error": 3e-7,
-            "off_error": 4e-7,
-            "between": 5e-7,
-        }
-        for i in range(3)
-    ]
+    columns = "input values differ on_nearer off_nearer on_error off_error between"
+    return as_rows(columns, *((i, 200, differ, on_nearer, off_nearer, 3e-7, 4e-7, 5e-7) for i in range(3)))
 
 
+def attention(*ran):
+    """Whether attention runs with cuDNN on, and with it off."""
+    columns = "cudnn ran kernel error"
+    return as_rows(columns, *((1 - at, one, "made_up" * one, "" if one else "made up") for at, one in enumerate(ran)))
+
+
+ROWS = {
+    "04-bet-cpu": {
+        "a": races(Conv2d="slower", LSTM="same"),
+        "b": races(Conv2d="same", LSTM="same"),
+        "c": races(Conv2d="faster", LSTM="undecided"),
+    },
+    "04-bet-onednn": {
+        "a": all_races("slower"),
+        "b": races(Conv2d="slower", GRU="same", LSTM="undecided"),
+        "c": all_races("same", LSTM="faster"),
+    },
+    "04-bet-bits": {"a": inputs(99, 1), "b": inputs(1, 99), "c": inputs(50, 48), "d": inputs(0, 0, differ=0)},
+    "04-bet-gpu": {
+        "a": gpu_races(Conv2d="slower", Linear="slower", MaxPool2d="slower"),
+        "b": gpu_races(Linear="same", MaxPool2d="slower"),
+        "c": gpu_races(Linear="slower", MaxPool2d="faster"),
+        "d": gpu_races(Linear="same", MaxPool2d="same"),
+    },
+}
+UNTOLD = [{**row, "low": None, "high": None, "rounds": 4, "same_bits": 1} for row in races(Conv2d="undecided")]
 FURTHER = {
     "04-bet-cpu": [
-        (races(Conv2d="same", LSTM="same"), "b"),
-        (races(Conv2d="slower", LSTM="same"), "a"),
-        (races(Conv2d="faster", LSTM="undecided"), "c"),
         (races(Conv2d="same", LSTM="undecided"), None),
         (races(Conv2d="slower", LSTM="faster"), None),
+        (UNTOLD, None),
+        ([{**row, "same_bits": 0} for row in races(Conv2d="same", LSTM="same")], "b"),
     ],
     "04-bet-onednn": [
-        (all_races("slower"), "a"),
-        (races(Conv2d="slower", GRU="same", LSTM="undecided"), "b"),
-        (all_races("same", LSTM="faster"), "c"),
         (all_races("slower", LSTM="undecided"), None),
         (all_races("same", Conv2d="undecided"), None),
         (all_races("slower")[:-1], None),  # the one that is missing could be no slower
     ],
-    "04-bet-bits": [(inputs(99, 1), "a"), (inputs(1, 99), "b"), (inputs(50, 48), "c"), (inputs(0, 0, differ=0), "d")],
     "04-bet-gpu": [
-        (gpu_races(Conv2d="slower", Linear="slower", MaxPool2d="slower"), "a"),
-        (gpu_races(Linear="same", MaxPool2d="slower"), "b"),
-        (gpu_races(Linear="slower", MaxPool2d="faster"), "c"),
-        (gpu_races(Linear="same", MaxPool2d="same"), "d"),
         (gpu_races(Linear="undecided", MaxPool2d="same"), None),
-        (gpu_races(Linear="same"), None),
         # one operation that failed takes no other along; the two of the bet must be there
         ([*gpu_races(Linear="same", MaxPool2d="same"), failed("ctc_loss")], "d"),
         ([*gpu_races(Linear="same"), failed("MaxPool2d")], None),
     ],
 }
-
-
-SHOWN = {
-    "04-attention-cuda": [
-        {"cudnn": setting, "ran": 1, "kernel": "made_up_attention", "error": ""} for setting in (1, 0)
-    ],
-    "04-gates": [
-        {"group": group, "switch": switch, "open": state}
-        for group, switch, state in (
-            ("layers", "cudnn.enabled", 0),
-            ("attention", "cuda.enable_cudnn_sdp", 1),
-            ("products", "", -1),
-            ("rest", "", -1),
-        )
-    ],
-}
-
-
-ROWS = {bet: {option: rows for rows, option in outcomes if option} for bet, outcomes in FURTHER.items()}
-UNTOLD = [{**row, "low": None, "high": None, "rounds": 4, "same_bits": 1} for row in races(Conv2d="undecided")]
-BRANCHES = {
-    "04-cpu-enabled": [UNTOLD, [{**row, "same_bits": 0} for row in races(Conv2d="same", LSTM="same")]],
-    "04-onednn-ops": [],
-    "04-attention-cuda": [
-        [
-            {"cudnn": setting, "ran": ran and setting, "kernel": "made_up" * (ran and setting), "error": "made up"}
-            for setting in (1, 0)
-        ]
-        for ran in (0, 1)
-    ],
-}
-"""Further outcomes that have words of their own: experiment -> rows of each."""
+GATES = as_rows(
+    "group switch open",
+    ("layers", "cudnn.enabled", 0),
+    ("attention", "cuda.enable_cudnn_sdp", 1),
+    ("products", "", -1),
+    ("rest", "", -1),
+)
+BRANCHES = {"04-attention-cuda": [attention(1, 1), attention(0, 0), attention(1, 0)], "04-gates": [GATES]}
 RECORDED = {"04-attention-cuda": ("Attention does not ask `cudnn.enabled`: switched off, it still runs.", {})}
 """What the recordings made on a GPU say, derived by hand from their rows: experiment -> headline, bets."""

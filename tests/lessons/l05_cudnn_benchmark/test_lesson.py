@@ -7,20 +7,14 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from course.experiment import base
 from course.experiment.probes import summed
-from course.experiment.reading import TOO_NOISY
-from course.lessons.l05_cudnn_benchmark import probes, survey
+from course.lessons.l05_cudnn_benchmark import survey
 from course.lessons.l05_cudnn_benchmark.experiments import SCHEDULES
 from course.lessons.l05_cudnn_benchmark.search_tree import search_tree
 from course.models import toy_search
-from tests.lessons.l05_cudnn_benchmark.rows import CUDA_ROWS, flip_rows, visits
-from tests.lessons.live import measured, record_of
+from tests.lessons.live import measured
 
 ONEDNN = torch.backends.mkldnn.is_available()
-
-
-# --- the toy ----------------------------------------------------------------------------------------------
 
 
 def test_all_candidates_compute_the_same_convolution():
@@ -46,16 +40,10 @@ def test_the_toy_searches_once_per_size(sizes):
     assert toy_search.run_schedule(sizes[:6], benchmark=True).searches == len(set(sizes[:6]))
 
 
-# --- experiments ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.skipif(not ONEDNN, reason="this build of PyTorch has no oneDNN")
 def test_with_the_cache_off_everything_is_made_anew():
     rows = measured("05-primitive-cache", 60).rows
     assert [row["event"] for row in rows if row["setting"] == "cache off"] == ["miss"] * 4
-
-
-# --- the picture of a choice --------------------------------------------------------------------------------
 
 
 def test_the_tree_keeps_what_the_clock_says_and_times_nothing_with_the_search_off():
@@ -77,69 +65,19 @@ def test_the_tree_keeps_what_the_clock_says_and_times_nothing_with_the_search_of
         assert f"{words}: kept" in drawn.picture.alt and ("nothing was timed" in drawn.headline) == (conv is trusted)
 
 
-# --- the race that should be lost -------------------------------------------------------------------------
-
-
-# The rows below are invented test data. Nothing was measured.
-
-
-def test_a_process_cut_short_does_not_spoil_the_whole_ones():
-    rows = flip_rows(1.0, 1.0)
-    cut = [*rows, *visits("off", [9.0, 1.0, 1.0], process=3)]
-    assert base.get("05-flip-cuda").settles(record_of("05-flip-cuda", cut)) == {"05-bet-flip": "b"}
-    pays = [*CUDA_ROWS["05-pays-cuda"], {"story": "on", "process": 1, "samples_ms": [220.0, 2.0, 2.0]}]
-    assert "200 steps" in headline("05-pays-cuda", pays)
-
-
-def headline(name, rows):
-    return base.get(name).headline(record_of(name, rows))["en"]
-
-
-def test_without_a_visible_search_the_flip_stays_open():
-    rows = [{**row, "call_ms": min(row["call_ms"], 2.0)} for row in flip_rows(1.0, 1.0)]
-    record = record_of("05-flip-cuda", rows)
-    assert base.get("05-flip-cuda").settles(record) == {"05-bet-flip": None}
-    assert headline("05-flip-cuda", rows) == TOO_NOISY["en"]
-
-
-def test_break_even_on_cuda_is_named_only_with_a_gain():
-    rows = CUDA_ROWS["05-pays-cuda"]
-    assert "200 steps" in headline("05-pays-cuda", rows)
-    equal = [rows[0], {**rows[1], "samples_ms": [220.0] + [3.0] * 149}]
-    assert "no later step was clearly quicker" in headline("05-pays-cuda", equal)
-
-
-# --- the probes, whose form can be tried without a GPU ----------------------------------------------------
-
-
-def test_the_probes_keep_their_form():
-    with base.restored():
-        visited = probes.conv_visits([[0, 2, 16], [1, 2, 16], [1, 2, 20]])
-        assert len(visited) == 3 and all(row["call_ms"] > 0 for row in visited)
-        assert len(probes.model_steps(1, 2, 1, 32)) == 2
-
-
-def test_the_creation_log_is_read_line_by_line():
-    log = (
-        "onednn_verbose,v1,primitive,create:cache_miss,cpu,reorder,jit:uni,undef,a,,16x3x3x3,0.1\n"
-        "onednn_verbose,v1,primitive,create:cache_hit,cpu,convolution,jit:avx2,forward_training,src:f32,,"
-        "alg:convolution_direct,mb8_ic3oc16_ih64oh64kh3sh1dh0ph1_iw64ow64kw3sw1dw0pw1,0.02\nnoise\n"
-    )
-    assert probes.created(log) == [{"event": "hit", "problem": "mb8_ic3oc16_ih64oh64kh3sh1dh0ph1_iw64ow64kw3sw1dw0pw1"}]
-
-
 def test_kernels_are_told_from_operations_and_summed_by_name():
-    def event(name, device, us):
-        return SimpleNamespace(
-            name=name, device_type=f"DeviceType.{device}", time_range=SimpleNamespace(elapsed_us=lambda: us)
-        )
-
+    told = (
+        ("aten::conv2d", "CPU", 90.0),
+        ("k1", "CUDA", 3.0),
+        ("k1", "CUDA", 5.0),
+        ("k2", "CUDA", 20.0),
+        ("mark", "CUDA", 0),
+    )
     events = [
-        event("aten::conv2d", "CPU", 90.0),
-        event("k1", "CUDA", 3.0),
-        event("k1", "CUDA", 5.0),
-        event("k2", "CUDA", 20.0),
-        event("mark", "CUDA", 0),
+        SimpleNamespace(
+            name=name, device_type=f"DeviceType.{kind}", time_range=SimpleNamespace(elapsed_us=lambda us=us: us)
+        )
+        for name, kind, us in told
     ]
     assert summed(events, on_gpu=True) == [
         {"kernel": "k2", "calls": 1, "mean_us": 20.0},
@@ -147,17 +85,8 @@ def test_kernels_are_told_from_operations_and_summed_by_name():
     ]
 
 
-# --- does the search pay? -----------------------------------------------------------------------------------
-
-
 def test_the_survey_of_an_h100_is_the_raw_data():
     """Counted by hand from the three columns of each way: apart in every process, by 3 %; else processes of one side by 10 %."""
     found = survey.on_an_h100()
     assert survey.counted(found) == {"faster": 5, "slower": 34, "unsteady": 31, "same": 102, "all": 172}
     assert "34 of 172" in survey.h100().headline
-
-
-def test_the_probe_of_whole_networks_keeps_its_form():
-    with base.restored():
-        step = probes.training_steps(1, "mobilenet_v2", 1, 5, 2, 32)
-    assert step["steps"] == 5 and step["step_ms"] > 0

@@ -11,8 +11,6 @@ from course.lessons.l06_cudnn_deterministic import training as toy_repro
 from tests.lessons.l06_cudnn_deterministic.rows import table
 from tests.lessons.live import check_picture, check_shown, measured, record_of
 
-# --- the toys ---------------------------------------------------------------------------------------------
-
 
 def test_small_training_repeats_itself_and_pieces_change_its_bits():
     one, again, cut = (toy_repro.small_training(pieces=n) for n in (1, 1, 4))
@@ -24,8 +22,6 @@ def test_small_training_repeats_itself_and_pieces_change_its_bits():
         toy_repro.small_training(pieces=0)
     assert torch.get_num_threads() == threads
 
-
-# --- what to write down -----------------------------------------------------------------------------------
 
 DRAWN = """
 import torch
@@ -50,18 +46,12 @@ def test_the_workspace_variable_is_still_documented_for_rnn_and_lstm_alone():
     assert named == ["RNN", "LSTM"]
 
 
-# The rows below are invented test data. Nothing was measured.
-
-
 def test_results_and_sets_of_kernels_are_counted_across_processes():
     rows = table(400.0, 300.0, kernels_both=("one", "other", "one"))
     picture = check_picture(record_of("06-truth-table-cuda", rows))
     cells = {line[0]: line[2:] for line in picture.lines[1:]}
     assert cells.pop("benchmark=T, deterministic=T") == ["1", "2", "2"]
     assert list(cells.values()) == [["1", "1", "1"]] * 3
-
-
-# --- live, small ------------------------------------------------------------------------------------------
 
 
 def test_one_thread_and_the_mode_always_agree():
@@ -87,6 +77,3 @@ def test_the_cost_is_a_whole_row_for_each_operation():
     assert [row["operation"] for row in record.rows] == ["10 places", "100000 places", "torch.empty"]
     assert all(0 < row["low"] <= row["ratio"] <= row["high"] for row in record.rows)
     check_shown(record)
-
-
-# --- what a GPU may refuse --------------------------------------------------------------------------------------

@@ -19,9 +19,6 @@ LESSON = "07_precision"
 TREE = all_exercises()["07-in-force"].cases
 
 
-# --- rounding ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("bits", "dtype", "scale"), [(7, torch.bfloat16, 20.0), (10, torch.float16, 1.0)])
 def test_keeping_bits_is_what_the_dtype_of_as_many_bits_does(bits, dtype, scale):
     torch.manual_seed(bits)
@@ -86,9 +83,6 @@ def test_the_tree_of_the_exercise_is_the_tree_of_torch(call, taught):
         assert reads[leaf].fp32_precision == taught
 
 
-# --- checkpoint tasks -------------------------------------------------------------------------------------
-
-
 def test_the_gap_is_the_one_torch_knows():
     spacing = tasks(Project(), LESSON)["07-t-spacing"].reference
     for exponent, number in itertools.product((-3, 0, 9), (1.0, 1.3, 1.99)):
@@ -98,7 +92,7 @@ def test_the_gap_is_the_one_torch_knows():
 
 
 ONEDNN = torch.backends.mkldnn.is_available()
-TREE = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 13)
+SINCE_2_13 = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 13)
 
 
 @pytest.mark.skipif(not ONEDNN, reason="this build of PyTorch has no oneDNN")
@@ -119,14 +113,14 @@ def test_the_cliff_is_there_and_the_mean_removes_it():
     assert worst("tf32, mean removed", 300) > 0.9
 
 
-@pytest.mark.skipif(not TREE, reason="an older torch reads otherwise")
+@pytest.mark.skipif(not SINCE_2_13, reason="an older torch reads otherwise")
 def test_one_old_reading_does_not_notice_the_contradiction():
     """What the card 07-read-raises says of the last line of the picture."""
     read = {row["read"]: row["outcome"] for row in measured("07-mixing", 60).rows if row["api"] == "both"}
     assert read["get_float32_matmul_precision()"] == "high" and read["cuda.matmul.allow_tf32"] == "raises"
 
 
-@pytest.mark.skipif(not TREE, reason="before 2.13 the root did not reach cuDNN's leaves")
+@pytest.mark.skipif(not SINCE_2_13, reason="before 2.13 the root did not reach cuDNN's leaves")
 def test_the_tree_answers_as_the_lesson_says():
     rows = measured("07-tree", 60).rows
     after = {(row["set"], row["node"]): row["after"] for row in rows}

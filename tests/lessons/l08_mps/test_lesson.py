@@ -10,8 +10,6 @@ from course.lessons.l08_mps import probes as apple_probes
 from course.lessons.l08_mps.machines import KINDS, MACHINES, pretend
 from tests.lessons.live import measured
 
-# --- the simulated machines -------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_simulated_machine_answers_as_one(name):
@@ -34,12 +32,6 @@ def test_a_simulated_machine_answers_as_one(name):
     assert [ask() for ask in questions] == before
 
 
-# --- what depends on the version ----------------------------------------------------------------------------
-
-
-NO_MPS = not torch.backends.mps.is_built()
-
-
 @pytest.mark.long
 def test_variables_are_read_at_moments_of_their_own():
     record = measured("08-env-when", 240)  # four processes, each importing torch, on a busy machine
@@ -47,7 +39,7 @@ def test_variables_are_read_at_moments_of_their_own():
     assert counted["TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "after import"] == "no"
     assert counted["PYTORCH_NVML_BASED_CUDA_CHECK", "after first use"] == "yes"
     assert base.get("08-env-when").settles(record) == {"08-bet-env": "b"}
-    if NO_MPS:
+    if not torch.backends.mps.is_built():
         assert counted[apple_probes.FALLBACK, "any"] == "nobody reads it"
 
 

@@ -17,8 +17,7 @@ from course.experiment.new_process import answer_of
 from course.lessons.l09_mkldnn.experiments import X86
 from course.lessons.l09_mkldnn.probes import ROUTES, route, routes_of
 from course.trace.onednn_log import log_of, recorded_log
-from tests.lessons.l09_mkldnn.rows import steps
-from tests.lessons.live import check_shown, measured, record_of
+from tests.lessons.live import check_shown, measured
 
 LESSON = "09_mkldnn"
 RULE = all_exercises()["09-goes-to-onednn"].cases
@@ -104,35 +103,3 @@ def test_the_switch_without_a_reader_and_the_trap():
         assert len(log_of(lambda: layer(image))) == lines > 0 and torch.equal(layer(image), plain)
     with mkldnn.flags(deterministic=True):
         assert not mkldnn.enabled and len(log_of(lambda: layer(image))) == 0
-
-
-@pytest.mark.parametrize(("value", "said"), [(1.5, "slow down both"), (300.0, "wait for a core")])
-def test_an_absurd_factor_of_threads_is_called_waiting(value, said):
-    rows = [
-        {
-            "size": size,
-            "threads": 2,
-            "ratio": value,
-            "low": value,
-            "high": value,
-            "verdict": "slower",
-            "one_ms": 1.0,
-            "all_ms": value,
-        }
-        for size in ("small", "large")
-    ]
-    assert said in check_shown(record_of("09-threads", rows))
-    assert "one thread" in check_shown(record_of("09-threads", [{**row, "threads": 1} for row in rows]))
-
-
-@pytest.mark.parametrize(
-    ("kinds", "turns"),
-    [
-        ("slower undecided faster", True),
-        ("faster faster", False),
-        ("slower slower", False),
-        ("slower faster undecided", False),
-    ],
-)
-def test_the_turning_point_is_named_only_where_there_is_one(kinds, turns):
-    assert ("from 16 steps on" in check_shown(record_of("09-one-step", steps(*kinds.split())))) is turns

@@ -21,14 +21,18 @@ ROWS = {
         "d": asked(False, [1.2, 2.0, 3.1]),
     },
 }
+FURTHER = {"11-bet-hidden": [(repaired("same", 1.0, both=0.5), "b"), (repaired("undecided", 1.0), None)]}
 
-SHOWN = {"11-bisect": [{"place": n, "halving": 4, "line_by_line": n, "found": True} for n in range(1, 17)]}
+
+def bisected(halving=4, **more):
+    return [{"place": n, "halving": halving, "line_by_line": n, "found": True, **more} for n in range(1, 17)]
+
+
 BRANCHES = {
-    "11-hidden": [repaired("same", 1.0, both=0.5), repaired("undecided", 1.0)],
     "11-bisect": [
-        [{**row, **more} for row in SHOWN["11-bisect"]]
-        for more in ({"found": False}, {"halving": 12}, {"line_by_line": 9})
+        bisected(),
+        bisected(found=False),
+        bisected(12),
+        [{**row, "halving": 3 + row["place"] % 2} for row in bisected()],
     ]
-    + [[{**row, "halving": 3 + row["place"] % 2} for row in SHOWN["11-bisect"]]],
 }
-"""Further outcomes that have words of their own: experiment -> rows of each."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-WORKS = ("few large", "many small")
+from tests.lessons.live import as_rows
+
 SETTINGS = ("control", "profile", "shapes", "stack", "whole")
 
 
@@ -11,65 +12,49 @@ def columns(total):
 
 
 def repairs(photos, layers, scores):
-    cases = {"photos": photos, "layers": layers, "scores": scores}
-    return [
-        {
-            "case": name,
-            "code": "pixels = (pixels - mean) / spread",
-            "named": name != "layers",
-            "overhead": 0.2,
-            "reorder_share": 0.3 if name == "layers" else 0.0,
-            "ratio": ratio,
-            "low": ratio - 0.02,
-            "high": ratio + 0.02,
-            "verdict": "faster",
-        }
-        for name, ratio in cases.items()
-    ]
+    code = "pixels = (pixels - mean) / spread"
+    return as_rows(
+        "case code named overhead reorder_share ratio low high verdict",
+        *(
+            (name, code, name != "layers", 0.2, reordered, ratio, ratio - 0.02, ratio + 0.02, "faster")
+            for name, reordered, ratio in (("photos", 0.0, photos), ("layers", 0.3, layers), ("scores", 0.0, scores))
+        ),
+    )
 
 
 def costs(few, many, control=1.0):
     """Twelve rounds in which profile() makes the works slower by these factors."""
-    ratio = {"few large": few, "many small": many}
     return [
-        {"round": n, "work": work, "setting": one, "ratio": (control if one == "control" else ratio[work]) + 0.001 * n}
+        {"round": n, "work": work, "setting": one, "ratio": (control if one == "control" else ratio) + 0.001 * n}
         for n in range(12)
-        for work in WORKS
+        for work, ratio in (("few large", few), ("many small", many))
         for one in SETTINGS
     ]
 
 
 def launches(story, call, *names, us=12.0):
     """The kernels of one call in the order of time, each of so many µs."""
-    return [
-        {"story": story, "call": call, "place": place, "kernel": name, "us": us} for place, name in enumerate(names, 1)
-    ]
+    return as_rows("story call place kernel us", *((story, call, at, name, us) for at, name in enumerate(names, 1)))
 
 
-def traced(tried, later_us, off_us=12.0):
+def traced(tried, later_us):
     """Three calls with the search off and on: what the first tries, and how long the later calls take."""
     return [
-        *launches("search off", 1, "nchwToNhwcKernel", "one_kernel", us=off_us / 2),
-        *[
-            row
-            for call in (2, 3)
-            for row in launches("search off", call, "nchwToNhwcKernel", "one_kernel", us=off_us / 2)
-        ],
+        *(row for call in (1, 2, 3) for row in launches("search off", call, "nchwToNhwcKernel", "one_kernel", us=6.0)),
         *launches("copy", 1, "Memcpy HtoD (Pageable -> Device)"),
         *launches("wait", 1, "aten::item"),
         *launches("wait", 2, "aten::item", us=270.0),
         *launches("search on", 1, *tried),
-        *[row for call in (2, 3) for row in launches("search on", call, tried[-1], us=later_us)],
+        *(row for call in (2, 3) for row in launches("search on", call, tried[-1], us=later_us)),
     ]
 
 
+TRIED = ("nchwToNhwcKernel", "one_kernel", "one_kernel", "other_kernel", "other_kernel", "third_kernel")
 ROWS = {
     "12-bet-total": {"a": columns(0.5), "b": columns(0.95), "c": columns(3.6)},
     "12-bet-repair": {"a": repairs(0.2, 0.7, 0.5), "b": repairs(0.6, 0.2, 0.5), "c": repairs(0.6, 0.7, 0.1)},
     "12-bet-cost": {"a": costs(2.0, 1.1), "b": costs(1.01, 1.8), "c": costs(1.3, 1.3)},
 }
-TRIED = ("nchwToNhwcKernel", "one_kernel", "one_kernel", "other_kernel", "other_kernel", "third_kernel")
-SHOWN = {"12-gpu-trace-cuda": traced(TRIED, 15.0)}
 FURTHER = {
     "12-bet-total": [(columns(1.22), None)],
     "12-bet-repair": [
@@ -81,12 +66,9 @@ FURTHER = {
     "12-bet-cost": [(costs(1.3, 1.3, control=1.5), None)],
 }
 BRANCHES = {
-    "12-repairs": [],
     "12-gpu-trace-cuda": [
-        traced(TRIED, 9.0),
-        traced(TRIED, 12.0),
+        *(traced(TRIED, later_us) for later_us in (15.0, 9.0, 12.0)),
         traced(("one_kernel",), 12.0),
         launches("search on", 1, "one_kernel"),
-    ],
+    ]
 }
-"""Further outcomes that have words of their own: experiment -> rows of each."""

@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 from course.lessons.l13_together.experiments import _cases
+from tests.lessons.live import as_rows
 
 
 def attends(plain="flash", refused="dropout"):
     """Every case runs flash, except one, and the plain one if told so."""
     kernel = {"plain": plain, refused: "math"}
-    return [
-        {"case": case, "kernel": kernel.get(case, "flash"), "refusal": "A made-up reason." if case == refused else ""}
-        for case in _cases()
-    ]
+    reason = {refused: "A made-up reason."}
+    return as_rows(
+        "case kernel refusal", *((case, kernel.get(case, "flash"), reason.get(case, "")) for case in _cases())
+    )
 
 
 def memory(share):
     """Flash holds ``share`` of what math holds."""
-    return [
-        {
-            "tokens": tokens,
-            "flash": "flash",
-            "math": "math",
-            "flash_mib": share * tokens / 100,
-            "math_mib": tokens / 100,
-            "flash_ms": 1.0,
-            "math_ms": 2.0,
-            "ratio": 0.5,
-            "low": 0.48,
-            "high": 0.52,
-            "verdict": "faster",
-            "difference": 1e-7,
-        }
-        for tokens in (64, 1024)
-    ]
+    columns = "tokens flash math flash_mib math_mib flash_ms math_ms ratio low high verdict difference"
+    race = (1.0, 2.0, 0.5, 0.48, 0.52, "faster", 1e-7)
+    return as_rows(columns, *((n, "flash", "math", share * n / 100, n / 100, *race) for n in (64, 1024)))
 
 
 def compiled(mkldnn, threads):
@@ -41,23 +28,21 @@ def compiled(mkldnn, threads):
 
 
 def baked(after, again):
-    rows = {
-        "none": ("flash", "math", "math", 0),
-        "aot_eager": ("flash", after, "math", again),
-        "inside": ("written out",) * 3 + (0,),
-    }
-    return [
-        {"backend": name, "before": before, "after": then, "reset": reset, "again": count}
-        for name, (before, then, reset, count) in rows.items()
-    ]
+    return as_rows(
+        "backend before after reset again",
+        ("none", "flash", "math", "math", 0),
+        ("aot_eager", "flash", after, "math", again),
+        ("inside", "written out", "written out", "written out", 0),
+    )
 
 
 def libraries(inside):
-    return [
-        {"operation": "Linear", "outside": "float32", "inside": "bfloat16", "lines_outside": 0, "lines_inside": inside},
-        {"operation": "Conv2d", "outside": "float32", "inside": "bfloat16", "lines_outside": 3, "lines_inside": 3},
-        {"operation": "relu", "outside": "float32", "inside": "float32", "lines_outside": 0, "lines_inside": 0},
-    ]
+    return as_rows(
+        "operation outside inside lines_outside lines_inside",
+        ("Linear", "float32", "bfloat16", 0, inside),
+        ("Conv2d", "float32", "bfloat16", 3, 3),
+        ("relu", "float32", "float32", 0, 0),
+    )
 
 
 ROWS = {
@@ -72,20 +57,20 @@ ROWS = {
     "13-bet-library": {"a": libraries(0), "b": libraries(2)},
 }
 FURTHER = {
-    "13-bet-inputs": [([{**row, "kernel": "math"} for row in attends()], None), (attends(refused="float64"), None)],
-    "13-bet-memory": [([{**row, "math": "flash"} for row in memory(0.05)], None)],
+    "13-bet-inputs": [
+        ([{**row, "kernel": "math"} for row in attends()], None),
+        ([{**row, "kernel": "flash"} for row in attends()], None),
+        (attends(refused="float64"), None),
+    ],
+    "13-bet-memory": [([{**row, "math": "flash"} for row in memory(0.05)], None), (memory(1.5), "a")],
     "13-bet-recompile": [([{**row, "again": 1} for row in compiled(0, 1)], None)],
     "13-bet-baked": [([{**row, "before": "math"} for row in baked("math", 0)], None)],
-    "13-bet-library": [([{**row, "lines_outside": lines} for row in libraries(lines)], None) for lines in (2, 0)],
-}
-BRANCHES = {
-    "13-who-attends": [[{**row, "kernel": "flash"} for row in attends()]],
-    "13-flash-math": [memory(1.5)],
-    "13-autocast": [
-        [{**row, "inside": "float32"} for row in libraries(2)],
-        [{**row, "lines_outside": 0, "lines_inside": 0} for row in libraries(0)],
-        [{**row, "lines_outside": 2} for row in libraries(0)],
-        [{**row, "inside": "RuntimeError", "lines_inside": 0} for row in libraries(2)],
+    "13-bet-library": [
+        ([{**row, "lines_outside": 2} for row in libraries(2)], None),
+        ([{**row, "lines_outside": 0} for row in libraries(0)], None),
+        ([{**row, "lines_outside": 2} for row in libraries(0)], None),
+        ([{**row, "lines_outside": 0, "lines_inside": 0} for row in libraries(0)], None),
+        ([{**row, "inside": "float32"} for row in libraries(2)], None),
+        ([{**row, "inside": "RuntimeError", "lines_inside": 0} for row in libraries(2)], None),
     ],
 }
-"""Further outcomes that have words of their own: experiment -> rows of each."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from course.lessons.l14_export.experiments import AROUND, MODEL, SENT, _layers
+from tests.lessons.live import as_rows
 
 
 def kept(*noticed, onnx=0):
@@ -13,26 +14,21 @@ def kept(*noticed, onnx=0):
 
 
 def gates(result, error=""):
-    answers = {"python": -1.5, "trace": result, "export": 0.0, "where": -1.5}
-    errors = {"trace": error, "export": "MadeUpError"}
-    return [
-        {
-            "way": way,
-            "input": given,
-            "result": 2.0 if given == "like the example" else answer,
-            "error": errors.get(way, ""),
-        }
-        for way, answer in answers.items()
-        for given in ("like the example", "the other side")
-    ]
+    ways = (("python", -1.5, ""), ("trace", result, error), ("export", 0.0, "MadeUpError"), ("where", -1.5, ""))
+    return as_rows(
+        "way input result error",
+        *(
+            (way, given, found, refused)
+            for way, answer, refused in ways
+            for given, found in (("like the example", 2.0), ("the other side", answer))
+        ),
+    )
 
 
 def layers(chance, whole):
     shares = {"Linear": chance, "Linear, whole numbers": whole}
-    return [
-        {"layer": one, "differ_share": shares.get(one, 0.5), "largest": 1e-7, "torch_error": 1e-7, "other_error": 2e-7}
-        for one in _layers()
-    ]
+    columns = "layer differ_share largest torch_error other_error"
+    return as_rows(columns, *((one, shares.get(one, 0.5), 1e-7, 1e-7, 2e-7) for one in _layers()))
 
 
 def sent(least):
@@ -50,11 +46,11 @@ ROWS = {
     "14-bet-bits": {"a": layers(0.0, 0.0), "b": layers(0.4, 0.0), "c": layers(0.4, 0.3)},
     "14-bet-faults": {"a": sent(2e-6), "b": sent(5e-5), "c": sent(0.02)},
 }
-SHOWN = {}
-
-
-BRANCHES = {
-    "14-what-it-keeps": [[{**row, "trace": 0} for row in kept("train")], kept("cudnn.enabled"), kept("train")[:4]],
-    "14-same-bits": [layers(0.0, 0.3), layers(0.4, 0.0)[:1]],
+FURTHER = {
+    "14-bet-switches": [
+        ([{**row, "trace": 0} for row in kept("train")], "a"),
+        (kept("cudnn.enabled"), None),
+        (kept("train")[:4], None),
+    ],
+    "14-bet-bits": [(layers(0.0, 0.3), None), (layers(0.4, 0.0)[:1], None)],
 }
-"""Further outcomes that have words of their own: experiment -> rows of each."""

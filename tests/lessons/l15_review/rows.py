@@ -3,57 +3,34 @@
 from __future__ import annotations
 
 from course.lessons.l15_review.experiments import CHANGES, CONTROL, LINES
+from tests.lessons.live import as_rows
 
 
-def flips(count, same=12):
+def flips(count):
     """So many switches that changed a bit, and some that did not, were refused or are absent."""
-
-    def row(switch, state, parts=""):
-        return {"switch": switch, "from": "True", "to": "False", "parts": parts, "state": state}
-
-    return [
-        row(CONTROL, "control"),
-        *(row(f"made.up_{number}", "changed", "conv linear") for number in range(count)),
-        *(row(f"made.same_{number}", "same") for number in range(same)),
-        row("made.refused", "refused"),
-        row("made.absent", "absent"),
+    states = [
+        (CONTROL, "control", ""),
+        *((f"made.up_{number}", "changed", "conv linear") for number in range(count)),
+        *((f"made.same_{number}", "same", "") for number in range(12)),
+        ("made.refused", "refused", ""),
+        ("made.absent", "absent", ""),
     ]
+    return as_rows("switch from to state parts", *((name, "True", "False", *state) for name, *state in states))
 
 
 def lines(*moved):
     """The three lines: those named became slower, the others stayed the same."""
-
-    def row(name):
-        ratio = 1.6 if name in moved else 1.0
-        return {
-            "line": name,
-            "ratio": ratio,
-            "low": ratio - 0.01,
-            "high": ratio + 0.01,
-            "default_ms": 1.0,
-            "line_ms": ratio,
-            "rounds": 48,
-        }
-
-    return [row(name) for name in LINES]
+    columns, ratios = (
+        "line ratio low high default_ms line_ms rounds",
+        {name: 1.6 if name in moved else 1.0 for name in LINES},
+    )
+    return as_rows(columns, *((name, one, one - 0.01, one + 0.01, 1.0, one, 48) for name, one in ratios.items()))
 
 
 def moves(best, ratio=0.5):
     """The five changes: one saves most, the others nothing."""
-
-    def row(name):
-        middle = ratio if name == best else 1.0
-        return {
-            "change": name,
-            "ratio": middle,
-            "low": middle - 0.02,
-            "high": middle + 0.02,
-            "before_ms": 1.0,
-            "after_ms": middle,
-            "rounds": 48,
-        }
-
-    return [row(name) for name in CHANGES]
+    columns, ratios = "change ratio low high before_ms after_ms rounds", dict.fromkeys(CHANGES, 1.0) | {best: ratio}
+    return as_rows(columns, *((name, one, one - 0.02, one + 0.02, 1.0, one, 48) for name, one in ratios.items()))
 
 
 ROWS = {
@@ -67,30 +44,16 @@ ROWS = {
     "15-bet-moves": {letter: moves(name) for name, letter in CHANGES.items()},
 }
 FURTHER = {
+    "15-bet-flips": [(flips(1), "b"), (flips(2)[:1], None)],
     "15-bet-lines": [
-        (rows, None)
-        for rows in ([{**row, "low": 0.9, "high": 1.1} for row in lines()], lines()[:2], lines("linear_off"))
+        ([{**row, "low": 0.9, "high": 1.1} for row in lines()], None),
+        (lines()[:2], None),
+        (lines("linear_off"), None),
     ],
-    # what saves most has to stand clear of 1 and of the others
-    "15-bet-moves": [
-        (rows, None)
-        for rows in (
-            moves("batch", 1.0),
-            [{**row, "low": 0.4, "high": 1.1} for row in moves("batch")],
-            moves("batch")[:3],
-        )
+    "15-bet-moves": [  # what saves most has to stand clear of 1 and of the others
+        (moves("batch", 1.0), None),
+        ([{**row, "low": 0.4, "high": 1.1} for row in moves("batch")], None),
+        ([{**row, "ratio": 0.5, "low": 0.4, "high": 0.6} for row in moves("batch")], None),
+        (moves("batch")[:3], None),
     ],
 }
-
-
-def few(rows):
-    """The same with too few rounds for an interval."""
-    return [{**row, "low": None, "high": None, "rounds": 4} for row in rows]
-
-
-BRANCHES = {
-    "15-flip-all": [flips(1), flips(2)[:1]],
-    "15-three-lines": [],
-    "15-what-moves": [[{**row, "ratio": 0.5, "low": 0.4, "high": 0.6} for row in moves("batch")]],
-}
-"""Further outcomes that have words of their own: experiment -> rows of each."""
