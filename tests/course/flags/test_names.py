@@ -7,7 +7,6 @@ import pytest
 import course
 from course.flags import TABLE
 from course.flags.names import named
-from course.questions import glossary
 
 ROWS = [row for row in TABLE.values() if row.kind != "internal"]
 WRITTEN = [(path, row.name) for row in ROWS for path in (row.path, *map(row.path_of, row.also))]
@@ -72,24 +71,3 @@ def test_keep_and_what_answer_every_name(capsys):
     assert mute == []
 
 
-@pytest.mark.parametrize(
-    "typed, identity",
-    [
-        ("T4", "compute-capability"),
-        ("连续", "contiguous"),
-        ("可复现", "reproducible"),
-        ("is_bf16_supported", "bf16"),
-        ("batch-invariant", "batch-invariance"),
-        ("flash", "sdpa"),
-    ],
-)
-def test_words_that_people_ask_by_are_terms(typed, identity):
-    terms = glossary.read()
-    found = glossary.find(typed, terms) or terms[glossary.near(typed, terms)[0]]
-    assert found.id == identity
-
-
-@pytest.mark.parametrize("words, term", [("channels_last slower", "channels_last"), ("工作区", "workspace")])
-def test_keep_explains_the_term_where_there_is_no_card(words, term, capsys):
-    course.keep(words)
-    assert f"📖 {term}" in capsys.readouterr().out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -185,16 +184,6 @@ def test_a_thread_of_the_users_own_is_not_waited_for() -> None:
     with pytest.raises(CountError, match="uses a Queue"):
         count(model, X)
     assert model.thread.is_alive() and model(X).shape == (4, 4)
-
-
-def test_a_count_under_an_alarm_is_exact() -> None:
-    before = signal.signal(signal.SIGALRM, lambda *_: None)
-    try:
-        signal.alarm(60)
-        assert count(nn.Linear(4, 4), X).exact
-        assert signal.alarm(0) > 50
-    finally:
-        signal.signal(signal.SIGALRM, before)
 
 
 def test_a_hook_that_keeps_outputs_keeps_none_of_a_count() -> None:

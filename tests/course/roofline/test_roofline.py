@@ -13,9 +13,8 @@ from torch import nn
 
 from course.core.i18n import set_language, speaking
 from course.roofline import Layer, Peaks, Roofline, machine, peaks
-from course.roofline.layer import OUTSIDE, by_bound
+from course.roofline.layer import OUTSIDE
 from course.roofline.tensors import moved, tensors
-from course.roofline.words import percent
 
 mpl = pytest.importorskip("matplotlib")
 peaks_module = sys.modules["course.roofline.peaks"]
@@ -43,12 +42,6 @@ def roofline(**more) -> Roofline:
         layer(2_000_000, 4_000_000, 1.0),
     )
     return of(*layers, outside(2.0), **more)
-
-
-def axes():
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(7, 4.4)).add_subplot()
 
 
 # ---- arithmetic
@@ -160,18 +153,6 @@ def test_one_thing_to_try_first_follows_from_the_limit():
 
 
 # ---- the picture
-
-
-def test_the_legend_and_the_text_name_the_same_parts_of_the_time():
-    """Also where a layer that has no place in the picture has one of the limits."""
-    drop = layer(0, 0, 40.0, "drop", "Dropout", overhead_ms=40.0)
-    tiny = layer(10**3, 10**3, 10.0, "tiny", overhead_ms=10.0)
-    found = of(layer(10**9, 20_000_000, 50.0, "a"), tiny, drop)
-    found.plot(ax := axes())
-    said = " ".join(text.get_text() for text in ax.get_legend().get_texts())
-    parts = by_bound(found.layers)
-    assert drop.bound == tiny.bound and percent(parts[tiny.bound]) == "50%"
-    assert len(parts) == 2 and said.count("50% of the time") == 2 and "40% of the time\n(Dropout)" in said
 
 
 # ---- peaks

@@ -1,9 +1,10 @@
-"""`place`: real tiny runs, what it leaves behind (nothing), and models, inputs and hooks that are out of the ordinary."""
+"""`place`: real tiny runs, what it leaves behind (nothing), what is out of the ordinary, and where the time of one run goes."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
+import statistics
 import sys
 import threading
 
@@ -14,8 +15,11 @@ from torch.nn.modules.module import register_module_forward_hook
 
 from course import flags
 from course.core.i18n import speaking
-from course.roofline import Peaks, RooflineError, place, replay
+from course.core.profiled import events_of
+from course.roofline import Peaks, RooflineError, hooks, inside, place, replay
 from course.roofline.layer import OUTSIDE
+from course.roofline.place import _Run
+from course.roofline.replay import Unit
 
 place_module, peaks_module = (sys.modules[f"course.roofline.{name}"] for name in ("place", "peaks"))
 ABOUT = ("float32", "cpu", torch.get_num_threads(), {}, "2026-05-01T00:00:00Z")
@@ -326,3 +330,88 @@ def test_a_hook_that_changes_what_passes_is_part_of_the_forward():
     model = nn.Sequential(nn.Linear(8, 8), nn.Linear(4, 2))
     model[0].register_forward_hook(lambda module, args, out: out[:, :4])
     assert list(named(placed(model, torch.randn(3, 8)))) == ["0", "1"]
+
+
+GIVEN = Peaks(1e18, 1e18, "float32", "cuda", torch.get_num_threads(), {}, "2026-05-01T00:00:00Z")
+
+
+class Small(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.act, self.head = nn.Conv2d(3, 16, 3), nn.ReLU(), nn.Linear(16, 4)
+
+    def forward(self, x):
+        return self.head(self.act(self.conv(x)).mean((2, 3)))
+
+
+def profiled(model, call):
+    return inside.profiled(call, [Unit(name, module) for name, module in model.named_children()], on_cuda=False)
+
+
+def test_the_parts_add_up_to_all_there_is(monkeypatch):
+    monkeypatch.setattr(inside, "empty_range_us", lambda: 0.0)
+    model, x = Small(), torch.randn(2, 3, 16, 16)
+    events = profiled(model, lambda: model(x))
+    found = inside.parts_us(events, on_cuda=False)
+    assert set(found) == {"conv", "act", "head", OUTSIDE} and min(found.values()) > 0
+    assert sum(found.values()) == pytest.approx(sum(map(inside.own_us, events)))
+    assert not any(map(len, (getattr(torch.nn.modules.module, name) for name in hooks.KEPT)))
+    assert not any(module._forward_pre_hooks_with_kwargs for module in model.modules())
+
+
+class Between(nn.Module):
+    """A layer, then the same operator in the forward itself, then Python."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.rows = nn.Linear(8, 8), nn.Parameter(torch.randn(8, 8))
+
+    def forward(self, x):
+        x = nn.functional.linear(self.one(x), self.rows)
+        sum(range(300_000))
+        return x
+
+
+def test_python_between_the_layers_is_a_row_with_its_part():
+    found = place(Between(), torch.randn(2, 8), peaks=GIVEN, max_time=0.5)
+    one, rest = found.rows()[1:]
+    assert (one["layer"], rest["layer"]) == ("one", OUTSIDE) and rest["share_of_time"] > 0.8
+    assert one["share_of_time"] + rest["share_of_time"] == pytest.approx(1)
+    assert rest["flops"] >= one["flops"] > 0  # of the function that the forward calls
+
+
+def test_on_a_device_without_a_profile_the_rest_of_the_whole_is_outside(monkeypatch):
+    monkeypatch.setattr(sys.modules["course.roofline.place"], "FOR_PROFILES", {})
+    found = place(Between(), torch.randn(2, 8), peaks=GIVEN, max_time=0.3)
+    one, rest = found.layers
+    assert (
+        rest.name == OUTSIDE
+        and rest.time_ms == pytest.approx(found.whole.time_ms - one.time_ms)
+        and rest.time_ms > one.time_ms
+    )
+
+
+@pytest.fixture
+def as_cuda(monkeypatch):
+    """`place` takes its way for a GPU, over a real profile of the CPU."""
+    monkeypatch.setattr(inside, "events_of", lambda work, on_cuda: events_of(work, on_cuda=False))
+    monkeypatch.setattr(inside, "kernels_us", lambda event: 0.0 if event.is_user_annotation else inside.own_us(event))
+    real = _Run.measure
+
+    def measure(self):
+        self.kind, self.floor = "cuda", []
+        real(self)
+
+    monkeypatch.setattr(_Run, "measure", measure)
+
+
+def test_a_model_is_placed_by_its_kernels(as_cuda):
+    found = place(Small(), torch.randn(2, 3, 16, 16), peaks=GIVEN, max_time=0.3)
+    assert [layer.name for layer in found.layers] == ["conv", "act", "head", OUTSIDE]
+    assert sum(row["share_of_time"] for row in found.rows()[1:]) == pytest.approx(1)
+    busy = statistics.median(map(sum, zip(*(layer.samples_ms for layer in found.layers), strict=True)))
+    assert found.idle == pytest.approx(max(0.0, 1 - busy / found.whole.time_ms)) and len(found.whole.samples_ms) >= 2
+    assert 0 <= found.idle < 1 and found.whole.overhead_ms == pytest.approx(found.idle * found.whole.time_ms)
+    assert all(layer.overhead_ms == 0 and layer.bound != "overhead" for layer in found.layers)
+    assert found.layers[0].flops > 0 and found.layers[0].calls == 1 and found.rounds >= 1
+    assert "the GPU idles" in str(found)

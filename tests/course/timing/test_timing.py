@@ -1,14 +1,15 @@
-"""Timing: whole runs on pretended clocks, and how their results read."""
+"""Timing: whole runs on pretended clocks, how their results read, and odd input, which gets a sentence with the next step."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from course.core.i18n import set_language
-from course.timing import Comparison, compare, format_ms, interrupts_propagate, measure
+from course.timing import Comparison, TimingError, compare, format_ms, interrupts_propagate, measure
 from tests.conftest import loaded_by, tries
 from tests.support.timing_clocks import Cost, NoisyClock, costing
 
@@ -98,11 +99,11 @@ def test_a_round_longer_than_the_budget_is_the_only_one():
 
 def test_measure_reports_first_call_and_samples():
     cost = iter([0.8])
-    result = measure(lambda: next(cost, 3e-3), clock=NoisyClock(1), name="f")
+    result = measure(lambda: next(cost, 3e-3), clock=NoisyClock(1), name="f<b>")
     assert result.first_call_ms > 800
     assert result.low_ms <= result.median_ms <= result.high_ms < 5
     assert len(result.samples_ms) > 20
-    assert result.rows()[0]["samples_ms"] == list(result.samples_ms)
+    assert result.rows()[0]["samples_ms"] == list(result.samples_ms) and "f&lt;b&gt;" in result._repr_html_()
 
 
 def test_interrupt_returns_what_was_measured():
@@ -124,15 +125,6 @@ def test_interrupt_returns_what_was_measured():
 
 
 # ---- what a reader sees -----------------------------------------------------------------------------------
-
-
-def test_results_read_in_chinese():
-    set_language("zh")
-    result = trial(1, 1.1)
-    for text in (str(result), result._repr_html_()):
-        assert "更慢" in text
-    result = measure(costing(1e-3), clock=NoisyClock(1), name="f<b>")
-    assert "第一次调用" in str(result) and "f&lt;b&gt;" in result._repr_html_()
 
 
 def test_times_carry_three_figures_and_a_unit():
@@ -186,3 +178,86 @@ def growing():
 def test_measure_names_a_time_that_climbs_or_falls(f, words):
     result = measure(f, max_time=1.0, clock=NoisyClock(2, hiccup=0, drift=0.02))
     assert result.quality == "drifting" and words in result.sentence() and "median means little" in str(result)
+
+
+def fails():
+    raise ZeroDivisionError("division by zero")
+
+
+POOL = ThreadPoolExecutor(1)
+
+
+async def coroutine():
+    await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    "f, words",
+    [
+        (3.0, "float"),
+        ("mod:f", "fresh_process"),
+        (lambda x: x, "arguments"),
+        (fails, "ZeroDivisionError"),
+        (lambda: (i for i in "ab"), "generator"),
+        (coroutine, "coroutine"),
+        (lambda: map(print, "ab"), "map"),
+        (lambda: POOL.submit(int), r"f().result()"),
+    ],
+)
+def test_odd_functions_get_a_sentence(f, words):
+    for attempt in (lambda: measure(f), lambda: compare({"one": f, "two": costing(1)})):
+        with pytest.raises(TimingError) as caught:
+            attempt()
+        assert words in str(caught.value) and caught.value._render_traceback_() == [str(caught.value)]
+
+
+BOTH = {"a": fails, "b": fails}
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: compare([fails, fails]), "dict"),
+        (lambda: compare({"a": fails}), "at least two"),
+        (lambda: compare({"plain": fails, "tuned": fails}, "plane"), "none of the candidates"),
+        (lambda: compare(BOTH, ci=0), "ci"),
+        (lambda: compare(BOTH, same=-1.0), "same must be"),
+        (lambda: compare(BOTH, max_time=float("inf")), "finite"),
+        (lambda: compare(BOTH, max_time="x"), "max_time"),
+        (lambda: measure(costing(1), clock=5), "clock"),
+        (lambda: measure(costing(1), device=[]), "device"),
+        (lambda: measure(costing(1), device="gpu"), "gpu"),
+        (lambda: measure(costing(1), max_time=float("nan")), "max_time"),
+    ],
+)
+def test_odd_settings_get_a_sentence(call, words):
+    with pytest.raises(TimingError, match=words):
+        call()
+
+
+def test_prints_are_hidden_and_told(capsys):
+    result = measure(lambda: print("epoch 0"), max_time=0.05, device="cpu")
+    assert capsys.readouterr().out == ""
+    assert any('"epoch 0"' in note for note in result.notes)
+
+
+def test_a_failure_at_the_hundredth_call_stops_with_its_name():
+    calls = iter(range(99))
+
+    def ends_late():
+        if next(calls, None) is None:
+            raise OSError("stream is used up")
+
+    with pytest.raises(TimingError, match="ends_late raised OSError"):
+        compare({"a": costing(1e-3), "ends_late": ends_late}, device="cpu", max_time=5)
+
+
+# ---- bars -------------------------------------------------------------------------------------------------
+
+
+def test_in_a_notebook_a_bar_that_is_done_leaves_no_dead_widget(tmp_path):
+    nbclient, v4 = pytest.importorskip("nbclient"), pytest.importorskip("nbformat").v4
+    code = "from course.core.bars import vanishing\nwith vanishing()(total=2, leave=False) as bar:\n    bar.update(2)"
+    book = v4.new_notebook(cells=[v4.new_code_cell(code)])
+    nbclient.NotebookClient(book, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert [dict(one.data) for one in book.cells[0].outputs] == [{"text/html": "", "text/plain": ""}]
