@@ -1,4 +1,4 @@
-"""Cards driven through their widgets, their text twin, and the saved copy in the notebook."""
+"""Cards driven through their widgets, once an option of every question, their text twin, and the saved copy in the notebook."""
 
 from __future__ import annotations
 
@@ -10,21 +10,23 @@ import pytest
 from course.cards.cards import card as practice
 from course.cards.deck import Deck
 from course.cards.text import answer, text_mode
+from course.core.i18n import LANGUAGES, pick, set_language
 from course.core.markup import inline, paragraphs, plain
 from course.learning.bets import bet_of, settle
 from course.learning.log import AnswerLog
 from course.learning.session import AnswerError, parse_number
 from course.learning.sheet import current_sheet, open_sheet
 from course.questions.bank import Bank
+from course.questions.items import Item
+from course.questions.wording import pairs
 from tests.support import quiz_items as q
+
+pytestmark = pytest.mark.usefixtures("quick_hands")
 
 
 @pytest.fixture
 def sheet(bank, tmp_path):
     return open_sheet("05_x", [item.id for item in bank.items("05_x", checkpoint=True)], tmp_path)
-
-
-pytestmark = pytest.mark.usefixtures("quick_hands")
 
 
 def build(kind, item_id, bank, log, **more):
@@ -363,3 +365,117 @@ def test_of_a_deck_one_card_is_open_and_the_next_opens_once_it_is_answered(bank,
     for card in again:
         deck.add(card)
     assert [card.folded for card in again] == [True, False], "the first that waits for an answer"
+
+
+@pytest.fixture
+def led(tmp_path):
+    wrong_way = copy.deepcopy(q.SINGLE) | {"id": "05-led"}
+    wrong_way["options"][0]["experiment"] = "05-other"
+    return Bank(q.write_bank(tmp_path / "led", [q.PREDICT, q.SINGLE, q.ORDER, q.NUMBER, wrong_way]))
+
+
+def test_the_experiment_named_after_a_wrong_choice_is_that_of_the_choice(led, log):
+    card = build(practice, "05-led", led, log)
+    for option, named in (
+        ("a", "05-other"),
+        ("c", "05-run"),
+        ("b", ""),
+    ):  # c has none of its own: the item's; b is right
+        card.input.rows[option].button.click()
+        card.buttons[2].click()
+        assert f"observe(&quot;{named}" in card.say.value if named else "observe(" not in card.say.value
+        card.buttons[2].click()
+
+
+@pytest.mark.parametrize(("code", "words"), [("en", "Not answered yet."), ("zh", "还没有作答。")])
+def test_an_empty_answer_has_its_own_verdict_and_no_entry(led, log, capsys, code, words):
+    set_language(code)
+    for item_id in ("05-one", "05-wager", "05-lines", "05-count"):
+        card = build(practice, item_id, led, log)
+        card.buttons[1].click()
+        assert words in card.say.value and 'role="status"' in card.say.value
+        answer(item_id, "", bank=led, log=log)
+        assert words in capsys.readouterr().out
+    assert log.entries() == []
+
+
+def test_a_distractor_stands_beside_the_line_it_tempts_for(led, log):
+    assert pairs(led["05-lines"]) == [("a", "b"), ("c",), ("d",)]
+    card = build(practice, "05-lines", led, log)
+    lines = card.input.widget.children[0]
+    assert [box for box in lines.children if "tbq-pair" in box._dom_classes]
+    assert list(card.input.rows) == ["a", "b", "c", "d"]
+    assert len(card.input.order.children) == 1 + 3  # a note, and as many places as can be filled
+
+
+BANK = Bank()
+ITEMS = BANK.items()
+
+
+def answers(item: Item) -> list[str | float]:
+    """One answer an option; for a number the right one, one in each trap and one far off."""
+    if item.number:
+        traps = [(trap.low + trap.high) / 2 for trap in item.number.traps]
+        return [item.number.value, *traps, 1e3 * abs(item.number.high) + 7]
+    return [one.id for one in item.options]
+
+
+def reasons(item: Item, given: str | float) -> list[str]:
+    """What must be explained to whoever answers so, in the language in use."""
+    if item.number:
+        fallen = [
+            trap.why for trap in item.number.traps if given != item.number.value and trap.low <= given <= trap.high
+        ]
+        return [pick(why) for why in (*fallen, item.number.why)]
+    return [pick(one.why) for one in item.options]
+
+
+def drive(card, given: str | float) -> None:
+    """Answer through the state of the widgets, as a click does; a card answered before is opened again."""
+    item = card.item
+    if card.answered:
+        card.retry()
+    if item.kind == "number":
+        card.input.field.value = repr(given)
+    else:
+        card.input.rows[given].button.click()
+    card.buttons[2].click()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
+def test_every_answer_is_explained_and_marked_alike_by_click_and_by_text(item, tmp_path):
+    card = None
+    for number, given in enumerate(answers(item)):
+        set_language(LANGUAGES[number % 2])
+        if card is None or item.kind == "predict" or item.varies:  # a bet locks, other numbers come at the second try
+            clicked, typed = AnswerLog(tmp_path / f"{number}.clicked"), AnswerLog(tmp_path / f"{number}.typed")
+            card = practice(item, log=clicked, bank=BANK, text=False)
+        said: list[str] = []
+        drive(card, given)
+        answer(item.id, given, confidence=2, log=typed, bank=BANK, write=said.append)
+        if item.kind == "predict":
+            winner = item.options[0].id
+            assert settle(item, winner, clicked).state == settle(item, winner, typed).state
+            card.settle()
+            said.append(str(practice(item, log=typed, bank=BANK, text=True)))
+        words = "\n".join(said)
+        for why in reasons(item, given):
+            assert inline(why) in card.say.value, (item.id, given)
+            assert plain(why) in words, (item.id, given)
+        if item.options and item.kind != "order":
+            twin = str(practice(item, log=clicked, bank=BANK, text=True))
+            for one in item.options:  # an answered card names each option once: where it was chosen
+                assert inline(pick(one.text)) + " <small>" not in card.say.value, item.id
+                assert twin.count(f"{one.id}) {plain(pick(one.text)).splitlines()[0]}") == 1, item.id
+        keep = ("event", "item", "options", "number", "confidence", "verdict", "points", "lesson")
+        for one, other in zip(clicked.entries(), typed.entries(), strict=True):
+            assert [getattr(one, name) for name in keep] == [getattr(other, name) for name in keep]
+
+
+@pytest.mark.slow
+def test_every_experiment_that_a_card_sends_to_exists():
+    from course.experiment import base
+
+    named = {one.experiment for item in ITEMS for one in (item, *item.options) if one.experiment}
+    assert named and not named - set(base.load_all())

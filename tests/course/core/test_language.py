@@ -1,9 +1,10 @@
-"""The language a process starts with, and what a kernel says of the course's names after a restart."""
+"""The language a process starts with, what a kernel says after a restart, unclear factors in Chinese, and a page's text."""
 
 from __future__ import annotations
 
 import math
 import os
+import re
 import subprocess
 import sys
 
@@ -12,7 +13,9 @@ from jupyter_client.manager import start_new_kernel
 
 import course
 from course.core import i18n
-from course.core.i18n import remember
+from course.core.i18n import remember, set_language
+from course.core.tables import as_html
+from course.core.text import text_of
 from tests.conftest import ROOT
 
 START = "import course; from course.core import i18n; print(i18n.language())"
@@ -61,21 +64,18 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_the_memory(tmp_path, 
 
 
 def _misused():
-    """A slip with each toy."""
+    """A slip with a toy of each lesson."""
     import torch
 
     from course.figures import route
-    from course.flags import access
-    from course.lessons.l02_timing.toy_device import ToyDevice, VirtualDevice
+    from course.lessons.l02_timing.toy_device import ToyDevice
     from course.lessons.l04_cudnn_enabled import probes
-    from course.lessons.l05_cudnn_benchmark.experiments import costs
     from course.lessons.l05_cudnn_benchmark.search_tree import search_tree
-    from course.lessons.l06_cudnn_deterministic.training import fingerprint, small_training
+    from course.lessons.l06_cudnn_deterministic.training import fingerprint
     from course.lessons.l08_mps.machines import pretend
     from course.lessons.l12_profiler.cases import show_code
-    from course.lessons.l12_profiler.kernel_names import read_aloud
     from course.lessons.l13_together import attention
-    from course.lessons.l14_export.ways_out import flags_in_trace, images
+    from course.lessons.l14_export.ways_out import images
     from course.lessons.l16_rest.int8_race import int8_race
     from course.models import rounding, toy_search
     from course.trace import onednn_log
@@ -83,34 +83,18 @@ def _misused():
     layer, ones = torch.nn.Conv2d(3, 4, 3, padding="same"), torch.ones(1, 3, 8, 8)
     return [
         lambda: toy_search.run_schedule(["x"], True),
-        lambda: toy_search.image(8.5),
-        lambda: toy_search.ToyConv()(3, toy_search.kernel()),
         lambda: ToyDevice().launch(math.nan),
-        lambda: ToyDevice().event().elapsed_ms(3),
-        lambda: VirtualDevice().launch(-1),
-        lambda: small_training(threads=99),
         lambda: fingerprint([1.0]),
         lambda: search_tree(3),
-        lambda: costs(None),
         lambda: rounding.rounded(1.0, "bf17"),
-        lambda: rounding.product([1.0], [1.0], ["tf32"]),
-        lambda: rounding.round_bits(torch.ones(1), 40),
-        lambda: rounding.relative_error(ones, 3.0),
-        lambda: rounding.pattern("x", "tf32"),
         lambda: pretend("x").__enter__(),
         lambda: onednn_log.log_of(3),
-        lambda: onednn_log.on_off(lambda: 1, threads=0),
         lambda: attention.kernel_of(3),
-        lambda: probes.longest_kernels(3),
         lambda: probes.on_and_off(lambda: 3, "cudnn.enabled"),
         lambda: route.who_computes(layer, ones),
-        lambda: route.route(torch.nn.Conv2d(3, 4, 3, device="meta"), ones.to("meta")),
         lambda: show_code(3),
-        lambda: read_aloud(3),
         lambda: images(-1),
-        lambda: flags_in_trace(layer, 3),
         lambda: int8_race(4, 8, 8.5),
-        lambda: access._set_matmul(None, "very high"),
     ]
 
 
@@ -154,3 +138,52 @@ def test_after_a_restart_a_name_of_the_course_says_what_to_do():
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
+
+
+NUMBER = r"(?:[两二三四五六七八九百千]|\d+)"
+UNCLEAR = re.compile(rf"(?<![至最很])[多长高大小少低慢]了约?\s?{NUMBER}\s?倍|[慢快]上?一半|差了?\s?[两二2]\s?倍")
+"""Say 是……的 N 倍, or 耗时是……的 N 倍."""
+SEARCHED = re.compile(r"^\s+(?:asked|also): .*$", re.M)  # what people type
+
+
+def test_no_text_of_the_course_has_an_unclear_factor():
+    folders = [ROOT / "course" / "lessons", ROOT / "grader" / "lessons"]
+    files = [path for folder in folders for kind in ("*.yaml", "*.md") for path in folder.rglob(kind)]
+    files += [*ROOT.glob("docs/*.zh-CN.md"), ROOT / "README.zh-CN.md"]
+    found = [
+        f"{path.relative_to(ROOT)}: {hit[0]}"
+        for path in files
+        for hit in UNCLEAR.finditer(SEARCHED.sub("", path.read_text("utf-8")))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<style>p{}</style><h3><span>One.</span> <span>Two.</span></h3><p>a <b>b</b>\n c<br>d &lt;e&gt;</p>", "One. Two.\na b c\nd <e>"),
+        ('<img alt="A &amp; B"><img alt="A &amp; B"><svg aria-label="drawn"><text>no</text></svg>', "A & B\ndrawn"),
+        ('<p>3 / 4<span aria-hidden="true"><i>no</i></span></p><script>no()</script>', "3 / 4"),
+        ("<details><summary>More</summary><p>in</p><details><summary>Again:</summary>x</details></details><p>out</p>",
+         "More:\n  in\n  Again:\n    x\nout"),
+        ("<ul><li>a</li><li><code>b</code></li></ul>", "• a\n• b"),
+        ("<ol><li>a</li><li>b</li></ol><ul style='list-style:none'><li><b>a)</b> <code>  x</code><br>why</li></ul>",
+         "1. a\n2. b\na)   x\nwhy"),
+        ("<dl><dt>name</dt><dd>text</dd><dt>more</dt><dd>words</dd></dl>", "name: text\nmore: words"),
+        ("<table><tr><td>a<small>b</small></td></tr></table><a href='https://x.org/a'>read on</a>", "a b\nread on (https://x.org/a)"),
+        ("<details><summary>🎴 <b>One</b><div>Which?</div></summary>x</details>", "🎴 One\nWhich?\n  x"),
+        ("<p>never closed <b>bold", "never closed bold"),
+        ("<pre><code>if a:\n    b &lt; 1</code></pre>", "if a:\n    b < 1"),
+        (as_html([["", "n"], ["one", "1"], ["two", "22"]]), "      n\none   1\ntwo  22"),
+        ("<table><tr><th>a</th><th>b</th></tr><tr><td colspan=2>… 3 more …</td></tr><tr><td>c</td><td>d</td></tr></table>",
+         "a  b\n… 3 more …\nc  d"),
+    ],
+)  # fmt: skip
+def test_every_word_once_and_in_order(html, text):
+    set_language("en")
+    assert text_of(html) == text
+
+
+def test_a_table_too_broad_for_a_terminal_is_told_line_by_line_with_its_heads():
+    broad = as_html([["case", "x", "y"], ["one", "a" * 100, "b" * 100], ["two", "c", "–"]])
+    assert text_of(broad).split("\n") == [f"one: x: {'a' * 100}; y: {'b' * 100}", "two: x: c"]

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 import course.core.new_process  # noqa: E402
 from course.experiment import new_process  # noqa: E402
 from course.experiment.base import run_experiment  # noqa: E402
-from tests.course.experiment.test_ending import of  # noqa: E402
+from tests.course.experiment.test_experiments import of  # noqa: E402
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks here")
 

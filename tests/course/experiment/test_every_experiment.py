@@ -1,27 +1,68 @@
-"""What every experiment owes, in every lesson: a sentence and a picture, with rows and without, in both languages.
+"""What every experiment and every bet owes: each option can come out, a sentence and a picture, with rows and without, in both
+languages; what was recorded says something; a run cut short claims nothing that the whole run would not say.
 
-The rows are the invented ones of ``rows.py`` of each lesson's tests: those that settle a bet, and for experiments without a bet
-``BRANCHES``, experiment -> the rows of each outcome. Nothing was measured. What the numbers of a sentence have to be is tested
-with the lesson.
+The rows are invented; each lesson brings them in ``rows.py`` of its tests: ``ROWS`` maps bet -> option -> rows, ``FURTHER`` bet ->
+more rows, each with the option that they settle it on, None where they cannot tell; ``BRANCHES``, experiment -> the rows of each
+outcome, for experiments without a bet. What the numbers of a sentence have to be is tested with the lesson.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 from dataclasses import replace
+from importlib import import_module
 
 import pytest
 
 from course.core.i18n import LANGUAGES, set_language
-from course.core.records import LESSONS, load
+from course.core.machine import passport
+from course.core.records import LESSONS, Record, load
+from course.core.tables import Table
 from course.experiment import base
 from course.experiment.reading import OPEN
-from course.experiment.result import outcome
-from tests.course.experiment.test_bet_rows import BETS, FURTHER, MODULES, ROWS
-from tests.lessons.live import check_picture, check_sentence, record_of
+from course.experiment.result import NoPicture, block, outcome
+from course.figures.svg import SvgPicture
+from course.questions.bank import Bank
+from tests.conftest import ROOT
+from tests.lessons.l01_map.rows import flags
+from tests.lessons.live import check_picture, check_sentence, marks, record_of
 
+BETS = {item.id: item for item in Bank().items() if item.kind == "predict"}
+MODULES = {
+    path.parent.name[1:3]: import_module(f"tests.lessons.{path.parent.name}.rows")
+    for path in sorted(ROOT.glob("tests/lessons/*/rows.py"))
+}
+ROWS = {bet: rows for module in MODULES.values() for bet, rows in module.ROWS.items()}
+FURTHER = {bet: rows for module in MODULES.values() for bet, rows in getattr(module, "FURTHER", {}).items()}
 EXPERIMENTS = base.load_all()
 BRANCHES = {name: found for module in MODULES.values() for name, found in getattr(module, "BRANCHES", {}).items()}
 RECORDED = {name: said for module in MODULES.values() for name, said in getattr(module, "RECORDED", {}).items()}
+
+
+def settled(bet, rows):
+    item = BETS[bet]
+    experiment = base.get(item.experiment)
+    return experiment.settles(Record(experiment.name, experiment.version, experiment.lesson, {}, rows)).get(bet)
+
+
+@pytest.mark.parametrize("bet", sorted(BETS))
+def test_every_option_can_come_out(bet):
+    rows, options = ROWS.get(bet, {}), {one.id for one in BETS[bet].options}
+    assert set(rows) == options, (
+        f"add rows that settle {bet} on each option to tests/lessons/l{BETS[bet].lesson}/rows.py"
+    )
+    assert {option: settled(bet, found) for option, found in rows.items()} == {option: option for option in rows}
+
+
+@pytest.mark.parametrize("bet", sorted(FURTHER))
+def test_further_rows_settle_it_on_what_they_say_or_leave_it_open(bet):
+    for rows, option in FURTHER[bet]:
+        assert settled(bet, rows) == option
+
+
+def test_more_changed_flags_than_options_leave_the_bet_open():
+    assert settled("01-bet-flags", [{**row, "inside": 1} for row in flags(4)]) is None
 
 
 def examples(name):
@@ -90,3 +131,98 @@ def test_what_was_recorded_on_a_gpu_says_what_its_rows_say_by_hand():
         said = (EXPERIMENTS[name].headline(record)["en"], EXPERIMENTS[name].settles(record))
         assert said == RECORDED.get(name), f"{name}: RECORDED in rows.py of its lesson's tests"
     assert set(RECORDED) <= set(gpu_recordings())
+
+
+RECORDINGS = sorted(LESSONS.glob("*/recordings/*.json"))
+
+
+def records(name):
+    """Every record there is of an experiment: invented rows, recordings, and one that is empty."""
+    found = [record_of(name, rows) for rows in examples(name)]
+    kept = [load(path) for path in RECORDINGS if path.name.startswith(f"{name}--")]
+    return [*found, *(one for one in kept if one.experiment == name)]
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_a_recording_says_something_and_is_drawn(name):
+    for path in RECORDINGS:
+        if path.name.startswith(f"{name}--"):
+            recorded = load(path)
+            assert outcome(recorded, EXPERIMENTS[name]).headline not in OPEN and check_sentence(recorded)
+            assert not isinstance(block(recorded, EXPERIMENTS[name]).picture, NoPicture)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bet", sorted(BETS))
+def test_the_picture_shows_every_bet_there_can_be(bet):
+    """On the rows of every outcome; without a bet the picture shows none."""
+    item = BETS[bet]
+    every = [one.id for one in item.options]
+    for number, record in enumerate(records(item.experiment)):
+        if outcome(record, EXPERIMENTS[item.experiment]).headline in OPEN:
+            continue
+        set_language(LANGUAGES[number % 2])
+        plain = check_picture(record)
+        for option in every:
+            picture = check_picture(record, {bet: option})
+            if isinstance(picture, SvgPicture):
+                dashed = re.findall(r"<[^>]*--p-bet[^>]*stroke-dasharray[^>]*>", picture.svg())
+                assert dashed and not re.search(r"--p-bet", plain.svg())
+            elif isinstance(picture, Table):
+                assert picture.bets and picture.html() != plain.html()
+            else:
+                assert picture.alt != plain.alt and marks(picture) > marks(plain)
+
+
+def test_every_recording_is_of_an_experiment_lies_in_its_lesson_and_tells_nothing_but_the_machine():
+    for path in RECORDINGS:
+        record = load(path)
+        assert record.experiment in EXPERIMENTS and path.name == record.file_name() and record.complete, path
+        assert path.parents[1].name == f"l{record.lesson}" == f"l{EXPERIMENTS[record.experiment].lesson}", path
+        assert record.experiment_version == EXPERIMENTS[record.experiment].version, path
+        assert {*record.machine} <= {*passport()}, path
+
+
+SAYS_HOW_MUCH = {
+    "02-planted-difference": "its races are repeats: more of them tell more",
+    "02-where-you-wait": "the CPU comes first, and is told alone",
+    "04-onednn-ops": "it names the layer that it speaks of",
+    "05-toy-cost": "its rows are repeats",
+    "05-toy-race": "without the third schedule it speaks of the other two",
+    "08-half-mps": "it counts the cases that it speaks of",
+    "08-speed-mps": "it counts the cases that it speaks of",
+    "09-on-off": "it names each layer, and those that are open",
+    "11-witness": "its rows are repeats, and it says how many",
+    "12-two-columns": "its rows are repeats",
+}
+"""Experiments whose headline is true of the rows that are there, and why."""
+
+
+def may_be_cut(experiment):
+    """Whether rows can be missing: the run yields them, or makes them in a loop that ends with the time."""
+    run = experiment.function
+    returns = str(inspect.signature(run).return_annotation)
+    return "list" not in returns or inspect.isgeneratorfunction(run) or "loop" in run.__code__.co_names
+
+
+def cut(record):
+    """Beginnings of a record, at most twelve, and the record without each of its intervals, at most twelve."""
+    count = len(record.rows)
+    beginnings = [record.rows[:end] for end in range(1, count, max(1, count // 12))]
+    gone = [at for at, row in enumerate(record.rows) if base.ENDS & row.keys()][:12]
+    without = [record.rows[:at] + record.rows[at + 1 :] for at in gone]
+    return [replace(record, rows=rows, complete=False) for rows in (*beginnings, *without) if rows]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(name for name, one in EXPERIMENTS.items() if may_be_cut(one)))
+def test_a_run_cut_short_claims_no_more_than_the_whole_run(name):
+    experiment = EXPERIMENTS[name]
+    for record in records(name):
+        said, settled = outcome(record, experiment).headline, experiment.settles(record)
+        for one in cut(record):
+            headline = outcome(one, experiment).headline
+            assert headline in (said, *OPEN) or name in SAYS_HOW_MUCH, (headline["en"], said["en"], len(one.rows))
+            for bet, option in experiment.settles(one).items():
+                assert option in (None, settled[bet]) or isinstance(option, float), (bet, option, settled[bet])
+            block(one, experiment)

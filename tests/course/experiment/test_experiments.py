@@ -1,21 +1,38 @@
-"""Experiments: registry, budget, run, interrupt, restore, live or replay, and recording on a bare machine."""
+"""Experiments: registry, budget, run, restore, live or replay, recording on a bare machine; a run ends in time; explorables."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 import torch
 
-from course.core.i18n import both, pick, set_language
+import course
+from course.core.i18n import LANGUAGES, both, pick, set_language, speaking
+from course.core.markup import plain
 from course.core.records import load, save
 from course.experiment import base
-from course.experiment.base import Budget, ExperimentError, experiment, get, load_all, load_or_run, run
+from course.experiment.base import (
+    PATIENCE,
+    Experiment,
+    ExperimentError,
+    experiment,
+    get,
+    load_or_run,
+    run,
+    run_experiment,
+)
+from course.experiment.ending import time_left
+from course.experiment.explorables import page
+from course.experiment.new_process import answer_of
+from course.questions.bank import read_yaml
 
 TEXT = both("Is it?", "是吗？")
 
@@ -101,19 +118,6 @@ def test_a_failure_is_a_sentence_and_everything_is_restored(registry, code):
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_budget_stops_a_loop_and_says_so():
-    now = [0.0]
-    budget = Budget(2.0, clock=lambda: now[0])
-    seen = []
-    for item in budget.loop(range(10), desc=TEXT):
-        seen.append(item)
-        now[0] += 0.9
-    assert seen == [0, 1, 2] and not budget.complete and budget.left() == 0
-    assert budget.share(4) == 0.01
-    fresh = Budget(2.0, clock=lambda: now[0])
-    assert list(fresh.loop([1, 2])) == [1, 2] and fresh.complete and fresh.share(4) == 0.5
-
-
 def test_a_loop_that_ran_out_marks_the_record(registry):
     def slow(budget):
         for i in budget.loop(range(1000)):
@@ -151,15 +155,6 @@ def test_obtain_runs_live_or_replays_the_nearest(registry, monkeypatch, tmp_path
     assert load_or_run(one).live and not load_or_run(one, replay=True).live
     monkeypatch.setenv("COURSE_REPLAY", "1")
     assert load_or_run(one) == recorded and not load_or_run(one).live
-
-
-def test_every_experiment_of_the_course_is_well_formed():
-    known = load_all()
-    assert not base.FAILED_LESSONS
-    for name, exp in known.items():
-        assert re.fullmatch(r"\d\d-[a-z0-9-]+", name) and exp.lesson.startswith(name[:2])
-        assert exp.seconds > 0 and exp.needs in base.NEEDS
-        assert set(exp.telling.title) == {"en", "zh"}
 
 
 # ---- recording --------------------------------------------------------------------------------------------
@@ -269,11 +264,129 @@ def test_a_record_names_the_processor_where_the_experiment_ran_on_it(monkeypatch
     assert "Some Processor" in record.label()["en"] and record.file_name().startswith("09-x--some-processor--")
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "There is no NVIDIA GPU here"), ("zh", "这里没有 NVIDIA GPU")])
-def test_without_a_gpu_it_says_so_and_stops(tmp_path, monkeypatch, capsys, language, words):
+def test_without_a_gpu_it_says_so_and_stops(tmp_path, monkeypatch, capsys):
     from course.experiment import __main__ as experiments
 
-    set_language(language)
     monkeypatch.setattr(experiments, "can", lambda needs: False)
     assert experiments.main(["--record", str(tmp_path / "x"), "--needs", "cuda", "--missing"]) == 0
-    assert words in capsys.readouterr().out and not (tmp_path / "x").exists()
+    assert "There is no NVIDIA GPU here" in capsys.readouterr().out and not (tmp_path / "x").exists()
+
+
+WORDS = read_yaml(page.HERE / "words.yaml")
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("name", page.NAMES)
+def test_it_opens_with_a_question_and_ends_with_a_sentence_also_as_text(name, code):
+    with speaking(code):
+        found = page.explorable(name)
+        shown, said = found._repr_html_(), str(found)
+    assert plain(found.words["ask"]).rstrip().endswith(("?", "？"))
+    assert said.startswith(plain(found.words["ask"])) and said.endswith(plain(found.words["keep"]))
+    assert all(cell in shown for line in found.start.lines for cell in line[:1])
+    assert not re.search(r"(?:src|href)=|https?://|import\(|fetch\(", shown), "nothing from elsewhere"
+    assert "</script" not in page.script(name)
+
+
+def test_the_verb_prints_the_text_and_names_what_there_is(capsys):
+    course.explore("floats")
+    assert "bfloat16" in capsys.readouterr().out
+    course.explore("float")
+    assert "there are floats, roofline" in (said := capsys.readouterr().out) and "fault" not in said
+
+
+def of(function):
+    """An experiment of the test's own."""
+    return Experiment("99-a", "99_test", 1, "cpu", 1.0, function)
+
+
+LATE: list[str] = []
+"""Who went on after a sleep that had to be cut off."""
+
+
+def asleep(budget):
+    yield {"i": 1}
+    time.sleep(60)
+    LATE.append("asleep")
+
+
+def busy(budget):
+    yield {"i": 1}
+    while True:
+        sum(range(1000))
+
+
+def in_a_new_process(budget):
+    yield {"i": 1}
+    answer_of("import time; time.sleep(60)")
+    LATE.append("in a new process")
+
+
+def wrapped(budget):
+    """As a library does that turns every error of what it runs into one of its own."""
+    yield {"i": 1}
+    try:
+        time.sleep(60)
+        LATE.append("wrapped")
+    except KeyboardInterrupt as error:
+        raise RuntimeError("the compiler failed") from error
+
+
+def answers_errors(budget):
+    """An experiment whose finding is which error comes; what comes of an interrupt is none."""
+    yield {"i": 1}
+    try:
+        list(wrapped(budget))
+    except Exception as error:
+        yield {"i": type(error).__name__}
+    yield {"i": 3}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", [asleep, busy, in_a_new_process, wrapped, answers_errors])
+def test_a_run_keeps_its_rows_when_its_time_is_out(function):
+    record = run_experiment(of(function), limit_s=0.5)
+    assert record.rows == [{"i": 1}] and not record.complete and not record.interrupted and not LATE
+
+
+def test_a_run_ends_in_time_where_interrupts_are_ignored_as_in_a_background_script():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        record = run_experiment(of(asleep), limit_s=0.5)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert record.rows == [{"i": 1}] and not record.complete
+
+
+def test_a_run_that_is_in_time_is_whole_and_nothing_comes_after_it():
+    record = run_experiment(of(lambda budget: [{"i": 1}]), limit_s=0.3)
+    time.sleep(0.6)
+    assert record.rows == [{"i": 1}] and record.complete and time_left() == float("inf")
+
+
+def test_a_module_that_is_being_loaded_is_not_cut_off(tmp_path, monkeypatch):
+    """A later run in the same session would find torch._dynamo half loaded."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "slow_to_load.py").write_text("import time\ntime.sleep(1.5)\nwhole = True\n")
+
+    def loads(budget):
+        yield {"i": 1}
+        import slow_to_load
+
+        assert slow_to_load.whole
+        yield {"i": 2}
+        time.sleep(60)
+        LATE.append("loads")
+
+    record = run_experiment(of(loads), limit_s=0.3)
+    assert not record.complete and record.rows[0] == {"i": 1} and not LATE
+    assert sys.modules["slow_to_load"].whole
+
+
+def test_what_a_learner_waits_for_has_a_limit(monkeypatch):
+    seen = []
+    monkeypatch.setattr(base, "run_experiment", lambda exp, budget_s, limit_s: seen.append(limit_s))
+    for budget_s in (None, 0.1, 4):
+        load_or_run(of(lambda budget: []), budget_s)
+    assert seen == [PATIENCE, PATIENCE, 4 * PATIENCE] and PATIENCE < 2

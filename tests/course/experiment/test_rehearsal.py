@@ -12,7 +12,7 @@ import re
 import pytest
 
 from course.experiment import base
-from tests.course.experiment.test_bet_rows import BETS
+from tests.course.experiment.test_every_experiment import BETS
 from tests.support.rehearsal import rehearse
 
 pytestmark = pytest.mark.slow
@@ -99,30 +99,3 @@ def good(kind, name, found):
     assert not unfenced(name, found["rows"]), name
     timed = any(key.endswith("_ms") for row in found["rows"] for key in row)
     assert not timed or name in FENCED, f"{name}: say in FENCED what its times must hold"
-
-
-# --- a slow device --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "op_s", "cut"),
-    [
-        ("05-pays-cuda", 0.02, True),
-        ("06-truth-table-cuda", 0.1, True),
-        ("07-speed-cuda", 0.2, False),
-        ("04-ops-cuda", 0.2, False),
-    ],
-)
-def test_an_experiment_keeps_to_its_budget_on_a_slow_device(name, op_s, cut):
-    """On this device 150 steps of a ResNet18 in six processes would wait 1200 s, the others some 100 to 200 s.
-
-    One round of new processes is never cut, so it may go over its budget by that. cut: what counts its calls is cut
-    short and says so; what times against a clock just takes fewer samples.
-    """
-    budget_s = 40.0
-    small = {**SIZES, "05-pays-cuda": {"steps": 150, "batch": 1, "size": 32}}
-    found = rehearse("cuda", {name: budget_s}, small, op_s=op_s)[name]
-    assert "error" not in found, found["error"]
-    assert found["waited_s"] < 2 * budget_s
-    assert not (cut and found["complete"])

@@ -69,5 +69,3 @@ def test_keep_and_what_answer_every_name(capsys):
             if "no knowledge card" in said or "neither a term" in said or not said.strip():
                 mute.append((verb.__name__, path))
     assert mute == []
-
-

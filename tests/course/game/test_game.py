@@ -389,17 +389,6 @@ def test_a_page_follows_what_is_typed_and_shows_the_state_it_was_left_in(bank, l
     assert LIVE.debrief.trap["en"] in page.saved_copy()["text/html"]
 
 
-def test_a_press_that_waited_during_a_run_does_not_start_another(bank, monkeypatch):
-    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", 60)
-    page = page_of(bank)
-    page.controls["dtype"].choose("bf16")
-    for _ in range(2):
-        page.bet.choose("faster")
-        page.confidence.choose("1")
-        page.go.click()
-    assert len(page.play.attempt.runs) == 1
-
-
 def test_what_a_page_sends_is_answered_in_order_by_one_thread_also_by_parts_that_come_later(bank, monkeypatch):
     """ipykernel 7.4 answers a widget in the thread that last wrote to it; a press would overtake the text beside it."""
     if ipykernel.version_info[:2] < (7, 4):

@@ -7,12 +7,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from email.message import Message
 
 import pytest
 
 import course
-from course.core import version
 from course.core.i18n import LANGUAGES, both, pick, set_language
 from course.core.markup import plain
 from course.core.units import format_points
@@ -48,11 +46,6 @@ def test_board_and_finish_know_the_cases(language, capsys, learner, monkeypatch)
     assert done.done, "a lesson of cases is finished without a card"
 
 
-def test_twins_stand_together_on_the_board():
-    first, *_ = board.groups(board.standings("10_tuning_master", []))
-    assert [one.case.id for one in first] == ["10-voice", "10-archive"]
-
-
 # --- what one sends ---------------------------------------------------------------------------------------------------
 
 
@@ -81,18 +74,6 @@ def test_what_is_shared_names_no_setting_and_no_cause_and_asks_for_a_bet(languag
     typo.give_up(), typo.cause(typo.case.right.id)
     for case in (LIVE, close(learner, "gan", enabled="off").case, typo.case):
         assert shared(case).splitlines()[0].endswith(("Your bet?", "你押哪个？", "你押哪行？")), case.id
-
-
-ADDRESS = "https://example.org/somebody/torch-backends-course"
-
-
-def test_the_address_is_the_one_that_the_package_names(monkeypatch):
-    about = Message()
-    monkeypatch.setattr(version.metadata, "metadata", lambda name: about)
-    assert version.address() == ""
-    about["Project-URL"] = f"Repository, {ADDRESS}"
-    about["Project-URL"] = "Issues, https://example.org/elsewhere"
-    assert version.address() == ADDRESS
 
 
 def test_the_frame_loads_no_torch_no_widgets_and_no_matplotlib():
@@ -129,16 +110,3 @@ def test_a_case_is_whole_and_stands_in_both_languages(case):
     assert sum(one.correct for one in case.cause.options) == 1 and len(case.cause.options) >= 3 and len(case.hints) == 3
     assert case.evidence in cases.EVIDENCE and (not case.twin or cases.cases()[case.twin].twin == case.id)
     assert case.lesson[:2] == case.id[:2] and all(pick(one, code).strip() for one in case.sources for code in LANGUAGES)
-
-
-@pytest.mark.parametrize("case", cases.cases().values(), ids=lambda one: one.id)
-def test_comments_in_code_and_scripts_stand_in_both_languages(case):
-    written = f"{case.code}\n{case.play.get('script', '')}\n{case.play.get('repair', '')}"
-    found = [
-        one
-        for one in re.findall(r"# ([^\n'\"\\]+)", written)
-        if re.search(r"[A-Za-z]{2,}", one) and re.search(r"[ -]", one)
-    ]
-    assert set(map(str.strip, found)) <= set(case.comments)
-    assert all(f"# {one}" in written for one in case.comments)
-    assert pick(case.commented(written), "zh").count("# ") == written.count("# ")

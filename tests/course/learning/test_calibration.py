@@ -10,7 +10,7 @@ import pytest
 
 import course
 from course.cards.cards import card as practice
-from course.core.i18n import pick, set_language
+from course.core.i18n import pick
 from course.core.records import Record
 from course.core.text import text_of
 from course.experiment import base
@@ -85,15 +85,6 @@ def test_the_state_of_a_bet(bank, entries, expected):
     assert bool(levels([found])) is (expected in ("won", "lost"))
 
 
-def test_the_record_that_settled_a_bet_is_named(bank):
-    [found] = placed_bets([bet(), came("a"), came("b", 2, "replay 2026-01-05T00:00:00Z NVIDIA T4")], bank)
-    text = told([found])
-    assert "2026-01-05 on NVIDIA T4" in text
-    assert "2026-03-02, Xeon" in told(placed_bets([bet(), came("a")], bank))
-    older = replace(came("a"), record=None)  # a log from before the record was kept
-    assert f"measured {local(older.when)}" in told(placed_bets([bet(), older], bank))
-
-
 def test_the_hit_rate_of_each_confidence_counts_settled_bets_alone(bank):
     late, silent = placed_bets([came("b", -1), bet()], bank), placed_bets([bet(confidence=None), came("b")], bank)
     assert levels(late) == [] and "Not counted: 1." in told(late)
@@ -155,12 +146,7 @@ def test_progress_tells_done_due_and_ready(bank):
     fourth, fifth = found.lessons
     assert fifth.ready and fifth.started and not fifth.done and fifth.solved == 1 and fifth.due == 1
     assert not fourth.started and not fourth.ready and found.due == 1
-    page = progress_html(found, "/somewhere/answers.jsonl")
-    for words in ("looks ready", "in progress", "not started", "/somewhere/answers.jsonl"):
-        assert words in page
-    assert "looks ready" in text_of(page)
-    set_language("zh")
-    assert "准备好了" in progress_html(found)
+    assert all(words in progress_html(found) for words in ("looks ready", "in progress", "not started"))
 
 
 # --- the verbs ---

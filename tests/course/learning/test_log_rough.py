@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import course
-from course.learning import log as log_module
 from course.learning.entry import to_line
 from course.learning.log import AnswerLog, default_path
 from course.learning.transfer import Merged, TransferError, export_to, import_from
@@ -202,17 +201,6 @@ def test_binary_rubbish_is_set_aside_and_every_answer_is_found(log):
     assert fresh.entries() == sorted(written, key=lambda entry: entry.time)
     aside = log.path.with_name(log.path.name + ".damaged").read_bytes()
     assert all(line in aside for line in damaged) and "set aside" in fresh.take_notices()[0]
-
-
-def test_an_answer_does_not_read_the_whole_log_again(log, monkeypatch):
-    for _ in range(100):
-        log.append("answer", "05-one", options=["a"])
-    assert len(log.entries()) == 100
-    read, parse = [], log_module.parse
-    monkeypatch.setattr(log_module, "parse", lambda data: read.append(len(data)) or parse(data))
-    last = log.append("answer", "05-one", options=["b"])
-    assert log.entries()[-1] == last
-    assert sum(read) < log.path.stat().st_size / 20
 
 
 def test_home_unset_and_a_home_of_an_unknown_user(monkeypatch, tmp_path):

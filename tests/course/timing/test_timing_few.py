@@ -21,8 +21,7 @@ from course.roofline.roof import Peaks
 from course.timing import bracketed, compare, deadline, measure
 from course.timing.deadline import rounds_end_within
 from course.timing.stats import FEWEST_ROUNDS
-from tests.course.experiment.test_every_experiment import EXPERIMENTS
-from tests.course.experiment.test_headlines import records
+from tests.course.experiment.test_every_experiment import EXPERIMENTS, records
 from tests.support.timing_clocks import Cost, NoisyClock
 
 INTERVAL = re.compile(r"\[[^\[\]]*\d[^\[\]]*, [^\[\]]*\d[^\[\]]*\]")

@@ -1,4 +1,4 @@
-"""Events of the profiler as rows, what a real call gives and what is refused; the reader of oneDNN's log, and its race of on against off."""
+"""Events of the profiler as rows, what a real call gives and what is refused; the reader of oneDNN's log, and its race."""
 
 from __future__ import annotations
 
