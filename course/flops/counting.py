@@ -9,6 +9,7 @@ import logging
 import sys
 import warnings
 import weakref
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -165,6 +166,7 @@ def _forget(made: list[weakref.ref[torch.Tensor]]) -> None:
             if isinstance(holder, functools._lru_cache_wrapper):
                 holder.cache_clear()
             elif isinstance(holder, dict):
-                for name in [name for name, item in holder.items() if {id(item), id(name)} & wanted]:
-                    dict.pop(holder, name)
+                remove = OrderedDict.pop if isinstance(holder, OrderedDict) else dict.pop
+                for name in [name for name, item in dict.items(holder) if {id(item), id(name)} & wanted]:
+                    remove(holder, name)
         inside = [one for one in holders if isinstance(one, (tuple, list))]

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from course.core import load
@@ -58,6 +59,13 @@ def run(
     if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not LEAST_S <= budget < 86_400:
         english = f"budget is a number of seconds, at least {LEAST_S:g}, not {budget!r}."
         raise TimingError(t(english, f"budget 是秒数，至少 {LEAST_S:g}，而不是 {budget!r}。"))
+    if find_spec("cloudpickle") is None:
+        english = (
+            "try_switches copies your step with cloudpickle, which is not installed here: pip install cloudpickle."
+        )
+        raise TimingError(
+            t(english, "try_switches 用 cloudpickle 复制你的这一步，这里没有安装它：pip install cloudpickle。")
+        )
     trial = Trial(step, chosen(only), float(budget))
     if not somebody_watches():  # else a bar shows it
         print(t(f"This takes about {budget:g} s.", f"大约要 {budget:g} 秒。"), file=sys.stderr)

@@ -89,7 +89,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     """1 if a student did not get what was deserved; the last line says which."""
     from grader.marking import pool
 
-    pool.prepare(pool.cores(), sandbox=True)
+    pool.prepare(pool.at_once(), sandbox=True)
     from grader.cli.made_up import demo
 
     differences = demo(arguments.dir, arguments.language, lessons=arguments.lesson or LESSONS)

@@ -103,7 +103,7 @@ def run_autograde(arguments: argparse.Namespace) -> int:
     """1 if a submission was left without a grade."""
     from grader.marking import pool
 
-    jobs, sandbox = arguments.jobs or pool.cores(), not arguments.no_sandbox
+    jobs, sandbox = arguments.jobs or pool.at_once(), not arguments.no_sandbox
     if arguments.cluster is None:
         pool.prepare(jobs, sandbox)
     from grader.marking.autograde import How, autograde

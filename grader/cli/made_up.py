@@ -27,7 +27,7 @@ from grader.handin.answers import keyed_items
 from grader.handin.exchange import collect
 from grader.handin.papers import paper_of
 from grader.marking.autograde import How, autograde
-from grader.marking.pool import cores
+from grader.marking.pool import at_once
 from grader.marking.step import grade_id
 from grader.project import Project, ProjectError, name_of, notebook_in
 from grader.project.build import answer_id
@@ -215,10 +215,10 @@ def demo(
         for student in tqdm(students, file=sys.stdout, disable=not sys.stdout.isatty()):
             hand_in(course, lesson, student)
         collect(course, lesson)
-        found = autograde(course, lesson, how=How(cores()), say=say)
+        found = autograde(course, lesson, how=How(at_once()), say=say)
         if held := [one.student for one in found if one.reason == "held"]:
             say(f"{pick(HELD, language)} {', '.join(held)}")
-            found = autograde(course, lesson, how=How(cores(), accept=frozenset(held)), say=say)
+            found = autograde(course, lesson, how=How(at_once(), accept=frozenset(held)), say=say)
         lost = {*feedback(course, lesson)}
         lost |= {student.name for student in students if not fetch_feedback(course, lesson, student)}
         differences += [f"{lesson}: no feedback for {name}" for name in sorted(lost)]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 PRIVATE = ("source", "release", "submitted", "autograded", "feedback")  # students may have accounts on this machine
 OURS = "grader.project.Infrastructure: "
+MOVED = "grader.nbgrader_config", "grader.course.nbgrader_config"  # what course folders of before import, and today's
 INCOMING, COMPLETE = "submitted/.import", "complete"  # no student's name begins with a dot
 
 
@@ -51,6 +52,10 @@ def init(
     said = []
     config = root / "nbgrader_config.py"
     if config.exists():
+        text = config.read_text(encoding="utf-8")
+        if f"from {MOVED[0]} " in text:
+            config.write_text(text.replace(f"from {MOVED[0]} ", f"from {MOVED[1]} "), encoding="utf-8")
+            said.append(f"{config} names {MOVED[1]} now, where it named {MOVED[0]}")
         said.append(f"kept {config}: language, course id, exchange and time zone stay as they are there")
     else:
         config.write_text(
@@ -135,8 +140,10 @@ class Course:
         try:
             return PyFileConfigLoader("nbgrader_config.py", path=str(self.root)).load_config()
         except Exception as error:  # it is Python, written by hand
+            old = isinstance(error, ModuleNotFoundError) and error.name == MOVED[0]
+            mend = f"; `python -m grader init {shlex.quote(str(self.root))}` mends that line" if old else ""
             raise ProjectError(
-                f"{self.root / 'nbgrader_config.py'} cannot be read: {type(error).__name__}: {error}"
+                f"{self.root / 'nbgrader_config.py'} cannot be read: {type(error).__name__}: {error}{mend}"
             ) from error
 
     @cached_property

@@ -12,6 +12,7 @@ import functools
 import json
 import os
 import re
+import shlex
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -284,11 +285,15 @@ def report(course: Course, imported: Imported, path: Path) -> str:
         lines.append(known.line(" or ".join(sorted(can_be)) or "STUDENT", PurePosixPath(name).name))
     if lines:
         said += [
-            f"Add to {course.root / FILE}, each with the one student's id, and run {command(f'import {lesson} {path}', course.root)} again:"
+            f"Add to {course.root / FILE}, each with the one student's id, and run "
+            f"{command(f'import {shlex.quote(str(path))} --lesson {lesson}', course.root)} again:"
         ]
         said += [printable(line) for line in lines]
-        if any(len(can_be) > 1 for can_be in imported.unclear.values()):
-            said.append(f"or, where several worked together, write them into groups.yaml below `{lesson}:`")
+        several = [", ".join(sorted(can_be)) for can_be in imported.unclear.values() if len(can_be) > 1]
+        if several:
+            said.append(
+                f"or, where several worked together, write into groups.yaml: `{lesson}: [[{'], ['.join(several)}]]`"
+            )
     return "\n".join(said)
 
 

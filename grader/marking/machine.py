@@ -31,9 +31,13 @@ NEWER_LIBRARY = re.compile(
 )
 NEWER_SYNTAX = (  # since which Python; what an older one says of it; how it is written
     (
-        (3, 12),  # quotes and comments inside an f-string; aliases and parameters of types
+        (3, 12),  # quotes, comments and new lines inside an f-string; aliases and parameters of types
         re.compile(r"f-string: unmatched|f-string: expecting '}'|f-string expression part cannot"),
-        re.compile(r"^\s*type\s+\w+[^=\n]*=|^\s*(?:async\s+)?(?:def|class)\s+\w+\s*\[", re.MULTILINE),
+        re.compile(
+            r"^\s*type\s+\w+[^=\n]*=|^\s*(?:async\s+)?(?:def|class)\s+\w+\s*\["
+            r"|(?<!\w)[rR]?[fF][rR]?(?P<quote>[\"'])(?!(?P=quote){2})[^\"'\n]*\{[^}\"'\n]*$",
+            re.MULTILINE,
+        ),
     ),
     (
         (3, 14),  # `except` without parentheses; t-strings

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import forkserver, get_context, parent_process
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Union
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:  # importing nbgrader takes seconds, in which others can start
     from grader.marking.whole import Exam, Marked, Submission
 
 MOST_TRIES = 3
+EACH_BYTES = 1 << 29  # of memory for a marking process: 300 MB of libraries, and a submission
+CONTAINER = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"  # what a container may take
 AHEAD = 4  # submissions sent to a worker at a time, so that memory does not grow with the class
 PATIENCE_S = 20  # for a Dask scheduler to answer
 LOST = "the marking process was ended from outside {} times"
@@ -33,9 +36,13 @@ LOST = "the marking process was ended from outside {} times"
 Answer = tuple["Submission", Union["Marked", str]]
 
 
-def cores() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def at_once() -> int:
+    """How many submissions to mark at a time: one for each processor that this process may use, while each has ``EACH_BYTES``."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    memory = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")] if hasattr(os, "sysconf") else []
+    for path in map(Path, CONTAINER):
+        memory += [int(said) for said in (path.read_text("ascii").split() if path.exists() else ()) if said.isdigit()]
+    return max(1, min([processors, *(one // EACH_BYTES for one in memory)]))
 
 
 def prepare(jobs: int, sandbox: bool) -> None:

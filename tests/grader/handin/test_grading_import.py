@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import random
+import re
+import shlex
 import unicodedata
 import zipfile
 from pathlib import Path, PurePosixPath
@@ -311,12 +313,12 @@ def test_a_class_out_of_an_archive_is_marked_and_gets_its_feedback_back(root, tm
     said = capsys.readouterr().out
     assert "3 new" in said and "NOT TAKEN: No Body_6_assignsubmission_file_: it names nobody" in said
     assert "of nobody, left out: readme.txt" in said
+    (again,) = re.findall("run `python -m grader (.+)` again", said)
     (line,) = [one for one in said.splitlines() if one.startswith("STUDENT;")]
     with (root / "roster.csv").open("a", encoding="utf-8") as roster_csv:
         roster_csv.write(line.replace("STUDENT", "nobo") + "\n")
-    assert (
-        main(words) == 0 and "1 new, 0 replaced (what was there is in earlier/), 3 as before" in capsys.readouterr().out
-    )
+    assert main(shlex.split(again)) == 0, "what was printed can be run"
+    assert "1 new, 0 replaced (what was there is in earlier/), 3 as before" in capsys.readouterr().out
     found = {one.student: one for one in autograde(Course(root), LESSON, how=How(jobs=1), say=lambda line: None)}
     assert {name: found[name].points for name in ("eve", "gil", "ida", "nobo")} == dict.fromkeys(
         ("eve", "gil", "ida", "nobo"), 13

@@ -17,8 +17,8 @@ from course.exercises.slips import same
 from course.learning.marking import Response
 from grader.course import Course, init
 from grader.handin.answers import keyed_items
+from grader.marking import pool, render
 from grader.marking import probe as probes
-from grader.marking import render
 from grader.marking.probe import content, draw
 from grader.marking.tasks import judge_task
 from grader.project import Infrastructure, Project, ProjectError
@@ -301,6 +301,29 @@ def test_a_course_directory_is_made_once_and_its_secret_kept(tmp_path):
     assert (tmp_path / "course" / "marking_secret").read_bytes() == secret
     with pytest.raises(ProjectError, match="no course directory"):
         Course(tmp_path)
+
+
+def test_a_course_directory_of_before_is_told_how_to_be_read_and_mended(tmp_path):
+    init(tmp_path / "course")
+    config = tmp_path / "course" / "nbgrader_config.py"
+    config.write_text(
+        config.read_text("utf-8").replace("grader.course.nbgrader_config", "grader.nbgrader_config"), "utf-8"
+    )
+    with pytest.raises(ProjectError, match="grader init .*course` mends"):
+        _ = Course(tmp_path / "course").config
+    init(tmp_path / "course")
+    assert Course(tmp_path / "course").language == "en"
+
+
+def test_as_many_are_marked_at_once_as_memory_holds(tmp_path, monkeypatch):
+    """A container with 64 processors and 8 GB: each process loads torch."""
+    (tmp_path / "memory.max").write_text("8589934592\n")
+    monkeypatch.setattr(pool, "CONTAINER", (str(tmp_path / "memory.max"), str(tmp_path / "none")))
+    monkeypatch.setattr(pool.os, "sched_getaffinity", lambda _: range(64), raising=False)
+    monkeypatch.setattr(pool.os, "sysconf", lambda name: {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1 << 26}[name])
+    assert pool.at_once() == 16
+    (tmp_path / "memory.max").write_text("max\n")
+    assert pool.at_once() == 64
 
 
 # --- no task falls to a table: what somebody recorded of 20 drawings answers less than half of a new one ---

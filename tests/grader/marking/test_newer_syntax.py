@@ -13,6 +13,7 @@ NEWER = (
     "x = {'a': 1}\nprint(f'{x['a']}')",
     "print(f'{'; '.join(['a'])}')",
     "f'''{\n x # the field's comment\n}'''",
+    "print(f'{\n    x\n}')",
     "type Point = tuple[int, int]",
     "def first[T](x: list[T]) -> T:\n    return x[0]",
     "try:\n    pass\nexcept ValueError, TypeError:\n    pass",
