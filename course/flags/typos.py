@@ -66,7 +66,7 @@ def typos() -> list[Typo]:
 def _in_module(module_name: str, module: Any) -> Iterator[Typo]:
     group, stand_in = module_name.removeprefix(PREFIX).lstrip("."), type(module) is not types.ModuleType
     names, functions = ({"m"}, set[str]()) if stand_in else _in_source(module_name)
-    real = vars(vars(module).get("m", module))  # where torch keeps the module behind its stand-in
+    real = vars(vars(module)["m"]) if stand_in and "m" in vars(module) else {}  # the module behind torch's stand-in
     for name, value in sorted(vars(module).items()):
         full = f"{group}.{name}" if group else name
         if name.startswith("__") or isinstance(value, types.ModuleType):
