@@ -41,5 +41,6 @@ def read_same_numbers(rows: list[dict]) -> Reading:
     """How many different sums the float32 numbers have, in the orders tried."""
     drawn = [{**row, "told": "several" if row["distinct"] > 1 else "one"} for row in rows]
     count = next((row["distinct"] for row in rows if row["numbers"] == "float32"), None)
-    outcome = count and {1: "a", 2: "b"}.get(count, "c")
-    return Reading(outcome, {"sums": count, "most": max(6, count or 0)}, drawn)
+    option = count and {1: "a", 2: "b"}.get(count, "c")
+    numbers = {"sums": count, "most": max(6, count or 0)}
+    return Reading("differ" if option in ("b", "c") else option, numbers, drawn, {"00-bet-sums": option})

@@ -81,10 +81,11 @@ def typos(budget: Budget) -> list[dict]:
 def read_typos(rows: list[dict]) -> Reading:
     """How many lines got an error; the count is a line of its own below them."""
     raised = sum(row["raised"] for row in rows)
-    outcome = "a" if raised == len(rows) else "b" if raised > len(rows) / 4 else "c" if raised else "d"
+    option = "a" if raised == len(rows) else "b" if raised > len(rows) / 4 else "c" if raised else "d"
     drawn = [{**row, "told": ["error"] * row["raised"]} for row in rows]
     count = {"wrote": "count", "meant": "", "error": str(raised), "told": ["error"]}
-    return Reading(outcome, {"silent": len(rows) - raised, "all": len(rows)}, [*drawn, count])
+    numbers = {"silent": len(rows) - raised, "all": len(rows)}
+    return Reading("told", numbers, [*drawn, count], {"01-bet-typos": option})
 
 
 # --- 01-who-sees --------------------------------------------------------------------------------------------
@@ -136,7 +137,7 @@ def read_flags_trap(rows: list[dict]) -> Reading:
     """How many switches changed inside without being named, and whether all came back."""
     others = sum(not row["named"] and row["inside"] != row["before"] for row in rows)
     back = all(row["after"] == row["before"] for row in rows)
-    outcome = "not back" if not back else ("none", "one")[others] if others < 2 else "several"
+    outcome = "others" if back else "not back"
     moments = ("before", "inside", "after")
     drawn = [
         {"switch": row["switch"], **{moment: str(bool(row[moment])) for moment in moments}}
@@ -168,9 +169,7 @@ def frozen(budget: Budget) -> list[dict]:
 
 def read_frozen(rows: list[dict]) -> Reading:
     opened = [row["kind"] for row in rows if row["open"]]
-    outcome = "c one" if len(opened) == 1 else "c several"
-    if set(opened) <= {"with"}:
-        outcome = "b" if opened else "a"
+    outcome = "a" if not opened else "b" if set(opened) == {"with"} else "c"
     return Reading(outcome, {"ways": len(opened)})
 
 

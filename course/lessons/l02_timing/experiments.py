@@ -249,6 +249,7 @@ def read_five_stopwatches(rows: list[dict]) -> Reading:
         drawn.append({"stopwatch": name, "ms": row["median_ms"], "verdict": verdict, "quiet": not right[name]})
     kernel, both_ms = rows[0]["kernel_ms"], rows[0]["kernel_ms"] + rows[0]["earlier_ms"]
     numbers = {
+        "right": sum(map(bool, right.values())),
         "kernel": kernel,
         "both": both_ms,
         "both_low": both_ms - 0.3 * kernel,
@@ -258,8 +259,7 @@ def read_five_stopwatches(rows: list[dict]) -> Reading:
     options = (("a", 0.0, 0.1), ("b", kernel, 0.3), ("c", both_ms, 0.3))
     read = [option for option, ms, near in options for row in one_fence if _reads(row, ms, near * kernel)]
     told = len(right) == 5 and None not in right.values() and right["fence before and after"]
-    outcome = f"{sum(map(bool, right.values()))} of 5" if told else None
-    return Reading(outcome, numbers, drawn, {"02-bet-one-fence": read[0] if read else None})
+    return Reading("told" if told else None, numbers, drawn, {"02-bet-one-fence": read[0] if read else None})
 
 
 # --- 02-stopwatches-cuda ------------------------------------------------------------------------------------

@@ -98,7 +98,9 @@ def read_first_call(rows: list[dict]) -> Reading:
     first = [one[0] for one in ratios]
     numbers = {"ratio": statistics.median(first), "top": max(6.0, statistics.median(first))}
     drawn.append({"call": "later", "ratio": 1.0})
-    return Reading(_within(first, {"a": (0.0, 1.25), "b": (1.25, 3.0), "c": (3.0, math.inf)}), numbers, drawn)
+    option = _within(first, {"a": (0.0, 1.25), "b": (1.25, 3.0), "c": (3.0, math.inf)})
+    outcome = "longer" if option in ("b", "c") else option
+    return Reading(outcome, numbers, drawn, {"02-bet-first-call": option})
 
 
 # --- 02-same-code-twice -------------------------------------------------------------------------------------
@@ -119,12 +121,12 @@ def read_same_code_twice(rows: list[dict]) -> Reading:
         method: sum(r["method"] == method and r["said"] in ("faster", "slower") for r in rows) for method in METHODS
     }
     drawn = [{"method": method, "count": count} for method, count in winners.items()]
-    means, best, paired = winners.values()
-    numbers = {"trials": trials, "means": means, "best": best}
+    means, _, paired = winners.values()
+    numbers = {"trials": trials, "means": means}
     if trials < TRIALS:
         return Reading(None, numbers, drawn)
-    outcome = "paired" if paired else "means" if means else "best" if best else "none"
-    return Reading(outcome, numbers, drawn, {"02-bet-same-code": "a" if means <= 1 else "b" if means <= 5 else "c"})
+    option = "a" if means <= 1 else "b" if means <= 5 else "c"
+    return Reading("paired" if paired else "means", numbers, drawn, {"02-bet-same-code": option})
 
 
 # --- 02-planted-difference ----------------------------------------------------------------------------------
@@ -144,15 +146,8 @@ def read_planted_difference(rows: list[dict]) -> Reading:
     """In how many races each method came near to the truth, and not just its sign; races that are whole are told."""
     whole = [mine for mine in groups(rows, "trial").values() if len(mine) == len(METHODS)]
     near = [row["method"] for mine in whole for row in mine if abs(row["ratio"] - row["planted"]) <= CLOSE]
-    means, best, paired = (near.count(method) for method in METHODS)
     trials = len(whole)
     drawn = [{"method": method, "count": near.count(method), "trials": trials} for method in METHODS]
-    if trials < FEW:
-        return Reading(drawn=drawn)
-    if not near:
-        outcome = "nobody"
-    elif paired == trials:
-        outcome = "both" if means == trials else "paired every time"
-    else:
-        outcome = "paired more often" if paired > means else "paired no more often"
-    return Reading(outcome, drawn=drawn)
+    means, _, paired = (near.count(method) for method in METHODS)
+    numbers = {"trials": trials, "means": means, "paired": paired}
+    return Reading("told" if trials >= FEW else None, numbers, drawn)

@@ -63,7 +63,8 @@ def read_vgg16_counters(rows: list[dict]) -> Reading | None:
     numbers = {"apart": apart, "least": min(giga), "top": max(2.2 * min(giga), max(giga))}
     if len(tools) < 2:
         return Reading("one", numbers, drawn, {"03-bet-vgg": None})
-    return Reading("a" if apart < 1.05 else "b" if apart <= 1.5 else "c", numbers, drawn)
+    option = "a" if apart < 1.05 else "b" if apart <= 1.5 else "c"
+    return Reading("a" if option == "a" else "apart", numbers, drawn, {"03-bet-vgg": option})
 
 
 # --- 03-lstm-zero -------------------------------------------------------------------------------------------
@@ -104,11 +105,10 @@ def read_lstm_zero(rows: list[dict]) -> Reading:
     seen = {row["switch"]: row["flops"] for row in drawn if row["layer"] == "LSTM"}
     if len(seen) < 2:
         return Reading(drawn=drawn)
-    if seen["on"] and seen["off"]:
-        same = seen["on"] == seen["off"]
-        return Reading("b" if same else "another number", drawn=drawn, bets={} if same else {"03-bet-lstm": None})
     if seen["on"] == seen["off"]:
-        return Reading("nothing either way", drawn=drawn, bets={"03-bet-lstm": None})
+        return Reading("b", drawn=drawn, bets={} if seen["on"] else {"03-bet-lstm": None})
+    if all(seen.values()):
+        return Reading("another number", drawn=drawn, bets={"03-bet-lstm": None})
     return Reading("a" if not seen["on"] else "c", drawn=drawn)
 
 
@@ -141,7 +141,7 @@ def read_length(rows: list[dict]) -> Reading | None:
     ]
     grown = found[1024]["macs"] / found[256]["macs"]
     if abs(grown - 4) < 0.01:
-        outcome = "a"
+        option = "a"
     else:
-        outcome = "c" if 4 < grown < 8 else "b" if 12 < grown < 20 else "other"
-    return Reading(outcome, {"grown": grown}, drawn, {"03-bet-length": None} if outcome == "other" else {})
+        option = "c" if 4 < grown < 8 else "b" if 12 < grown < 20 else None
+    return Reading("told", {"grown": grown}, drawn, {"03-bet-length": option})

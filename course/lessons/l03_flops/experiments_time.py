@@ -100,9 +100,8 @@ def read_depthwise(rows: list[dict]) -> Reading:
         return Reading(None, numbers, drawn)
     low, high, promised = asked[0]["low"], asked[0]["high"], TWICE * asked[0]["macs_ratio"]
     numbers["share"] = asked[0]["ratio"]
-    if low >= 0.5:
-        return Reading("c and slower" if low > 1 else "c", numbers, drawn)
-    return Reading("a" if high <= promised else "b" if promised < low and high < 0.5 else None, numbers, drawn)
+    option = "a" if high <= promised else "c" if low >= 0.5 else "b" if promised < low and high < 0.5 else None
+    return Reading("more" if option in ("b", "c") else option, numbers, drawn, {"03-bet-depthwise": option})
 
 
 # --- 03-page-faults -----------------------------------------------------------------------------------------
@@ -137,11 +136,8 @@ def read_page_faults(rows: list[dict]) -> Reading:
     fresh, kept = (found["depthwise", memory] for memory in MEMORY)
     if fresh["low_ms"] > kept["high_ms"]:
         outcome = "most of the time" if fresh["low_ms"] > 2 * kept["high_ms"] else "some time"
-    elif kept["low_ms"] > fresh["high_ms"]:
-        outcome = "kept is slower"
     else:
-        alike = max(fresh["high_ms"] / kept["low_ms"], kept["high_ms"] / fresh["low_ms"]) <= ALIKE
-        outcome = "alike" if alike else None
+        outcome = "alike" if fresh["high_ms"] / kept["low_ms"] <= ALIKE else None
     return Reading(outcome, numbers, drawn)
 
 

@@ -70,7 +70,7 @@ def read_cpu_enabled(rows: list[dict]) -> Reading:
     verdicts, alike = {row["verdict"] for row in rows}, all(row["same_bits"] for row in rows)
     drawn = [{**row, "bits": "same bits" if row["same_bits"] else "other bits"} for row in rows]
     if verdicts == {"same"}:
-        return Reading("b same bits" if alike else "b", drawn=drawn)
+        return Reading("b", drawn=drawn)
     off = verdicts & {"slower", "faster"}
     if len(off) == 1:
         return Reading("a" if off == {"slower"} else "c", drawn=drawn)

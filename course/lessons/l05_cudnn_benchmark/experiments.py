@@ -67,7 +67,7 @@ def read_primitive_cache(rows: list[dict]) -> Reading:
     if "not seen" in events:
         return Reading("not seen", drawn=drawn, bets={"05-bet-revisit": None})
     option = options.get(" ".join(events))
-    outcome = None if len(events) < len(SIZES) else option or "mixed"
+    outcome = None if len(events) < len(SIZES) else option if option in ("a", "c") else "mixed"
     return Reading(outcome, drawn=drawn, bets={"05-bet-revisit": option})
 
 
@@ -123,15 +123,13 @@ def toy_race(budget: Budget) -> Iterator[dict]:
 
 
 def read_toy_race(rows: list[dict]) -> Reading | None:
-    """Pays means faster: "same" and "slower" are both no. The bet asks about two schedules; the sentence holds for all."""
+    """Pays means faster: "same" and "slower" are both no. The bet asks about two schedules, and so does the sentence."""
     seen = {row["schedule"]: row["verdict"] for row in rows}
     asked = [seen.get("one size", "undecided"), seen.get("always new", "undecided")]
     if "undecided" in asked:
         return None
     one, new = (verdict == "faster" for verdict in asked)
-    if one and not new:
-        return Reading("b sizes come back" if seen.get("three sizes") == "faster" else "b not with new sizes")
-    return Reading({(True, True): "a", (False, False): "c", (False, True): "d"}[one, new])
+    return Reading({(True, True): "a", (True, False): "b", (False, False): "c", (False, True): "d"}[one, new])
 
 
 # --- 05-toy-cost --------------------------------------------------------------------------------------------
@@ -193,8 +191,8 @@ def read_toy_cost(rows: list[dict]) -> Reading | None:
     found = _costs(rows)
     if found is None:
         return None
-    price, gains = found["search_ms"] / found["fast_ms"] + 1, found["fast_ms"] < found["slow_ms"]
-    outcome = "hardly longer" if price < 1.5 else "long, with a gain" if gains else "long, for nothing"
+    price = found["search_ms"] / found["fast_ms"] + 1
+    outcome = "hardly longer" if price < 1.5 else "long"
     option = next(one for one, (_, most, _) in PRICES.items() if price <= most)
     return Reading(outcome, {"price": price}, bets={"05-bet-price": option})
 

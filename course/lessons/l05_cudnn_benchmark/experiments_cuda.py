@@ -76,9 +76,8 @@ def read_sizes_cuda(rows: list[dict]) -> Reading | None:
         for size in sizes
         for when, ms in (("without", first["off", size]), ("first", first["on", size]), ("again", again[size]))
     ]
-    ratios = [first["on", size] / first["off", size] for size in sizes]
-    dear = [ratio > 1.2 for ratio in ratios]
-    return Reading("all" if all(dear) else "some" if any(dear) else "none", {"most": max(ratios)}, drawn)
+    most = max(first["on", size] / first["off", size] for size in sizes)
+    return Reading("once" if most > 1.2 else "none", {"most": most}, drawn)
 
 
 # --- 05-flip-cuda -------------------------------------------------------------------------------------------
@@ -264,8 +263,7 @@ def read_networks_cuda(rows: list[dict]) -> Reading | None:
     gains, losses = (sum(row["high"] < 0.97 for row in drawn), sum(row["low"] > 1.03 for row in drawn))
     numbers = {"all": len(drawn), "gains": gains, "losses": losses}
     numbers["extra_ms"] = max(row["extra_ms"] for row in drawn)
-    outcome = "gains" if gains and not losses else "losses" if losses and not gains else "both" if gains else "neither"
-    return Reading(outcome, numbers, drawn)
+    return Reading("told", numbers, drawn)
 
 
 def _by_case(rows: list[dict]) -> dict[tuple[str, str], list[dict]]:

@@ -80,8 +80,9 @@ def read_two_lines(rows: list[dict]) -> Reading | None:
     each = _each([row["bits"] for row in rows])
     if len(rows) < 2:
         return None
-    outcome = "a" if len(each) == 1 else "c" if len(each) == len(rows) else "b"
-    return Reading(outcome, {"different": len(each)}, [{"what": "trainings", **_shares(each)}])
+    option = "a" if len(each) == 1 else "c" if len(each) == len(rows) else "b"
+    drawn = [{"what": "trainings", **_shares(each)}]
+    return Reading("a" if option == "a" else "differ", {"different": len(each)}, drawn, {"06-bet-agree": option})
 
 
 def _each(results: list[str]) -> list[int]:
@@ -173,10 +174,8 @@ def read_cost(rows: list[dict]) -> Reading:
         option = "a" if slower else "c"
     else:
         option = None
-    faster = " somewhere faster" if "faster" in verdicts else ""
     most = max((row["ratio"] for row in rows if row["verdict"] == "slower"), default=1)
-    outcome = option + faster if option and all_three else None
-    return Reading(outcome, {"most": most}, bets={"06-bet-cost": option})
+    return Reading(option if all_three else None, {"most": most}, bets={"06-bet-cost": option})
 
 
 BATCHES, ROWS = (1, 2, 3, 4, 8, 16, 32, 64), 64
@@ -304,7 +303,9 @@ def read_one_ulp(rows: list[dict]) -> Reading | None:
     last = drawn[-1]["gan"]
     if moved or not far:
         return Reading("it does not repeat" if moved else "nothing changed", drawn=drawn, bets={"06-bet-ulp": None})
-    return Reading("c" if last < 1 else "b" if last < 4 else "a", {"steps": steps}, drawn)
+    option = "c" if last < 1 else "b" if last < 4 else "a"
+    numbers = {"steps": steps, "digits": int(last)}
+    return Reading("c" if option == "c" else "digits", numbers, drawn, {"06-bet-ulp": option})
 
 
 def shared_digits(loss: float, difference: float) -> float:

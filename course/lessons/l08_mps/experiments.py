@@ -123,8 +123,8 @@ def read_env_when(rows: list[dict]) -> Reading:
     in_time, late = after.count("yes"), after.count("no")
     if in_time + late < 2 or len(after) < len(probes.VARIABLES):
         return Reading(drawn=drawn)
-    outcome = "a" if not in_time else "c" if not late else "b"
-    return Reading(outcome, {"counted": in_time, "all": in_time + late}, drawn)
+    option = "a" if not in_time else "c" if not late else "b"
+    return Reading("told", {"counted": in_time, "all": in_time + late}, drawn, {"08-bet-env": option})
 
 
 # --- 08-float32-loses ---------------------------------------------------------------------------------------
@@ -155,8 +155,7 @@ def read_float32_loses(rows: list[dict]) -> Reading:
     ]
     steps = next((float(row["float32"]) for row in rows if row["case"] == "count"), None)
     settled = None if steps is None else "a" if steps == 10 else "b" if steps == 0 else "c"
-    cured = "all cured" if len(lost) == len(rows) else "cured"
-    outcome = "same" if not lost else "not all cured" if still else cured
+    outcome = "same" if not lost else "not all cured" if still else "cured"
     return Reading(outcome, {"lost": len(lost), "all": len(rows)}, drawn, {"08-bet-counter": settled})
 
 

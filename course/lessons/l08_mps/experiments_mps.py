@@ -55,7 +55,7 @@ def read_speed_mps(rows: list[dict]) -> Reading | None:
     if not won and not sure:
         return None
     larger = won and others and sure and min(won) > max(others)
-    return Reading("larger" if larger else "some" if won else "none", {"won": len(won), "all": len(rows)})
+    return Reading("larger" if larger else "some", {"won": len(won), "all": len(rows)})
 
 
 # --- 08-fence-mps -------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def read_fence_mps(rows: list[dict]) -> Reading | None:
         return None
     drawn = [{"read": read, "ms": median(times)} for read, times in found.items()]
     share = median(found["at once"]) / median(found["after synchronize"])
-    return Reading("most" if share < 0.5 else "part" if share < 0.9 else "nothing", drawn=drawn)
+    return Reading("missed" if share < 0.9 else "nothing", {"missed": 1 - share}, drawn)
 
 
 # --- 08-fallback-mps ----------------------------------------------------------------------------------------
@@ -148,4 +148,4 @@ def read_half_mps(rows: list[dict]) -> Reading | None:
     won = verdicts.count("faster")
     if not won and "undecided" in verdicts:
         return None
-    return Reading("some" if won else "none", {"won": won, "all": len(rows)})
+    return Reading("some", {"won": won, "all": len(rows)})

@@ -57,13 +57,11 @@ def one_step(budget: Budget) -> Iterator[dict]:
 
 
 def read_one_step(rows: list[dict]) -> Reading | None:
-    """From which length on oneDNN is faster in every longer one; else what the first and the last length say."""
+    """From which length on oneDNN is faster in every longer one, and whether it is slower for one step."""
     kinds = [kind_of(row) for row in rows]
     turn = next((row["steps"] for at, row in enumerate(rows) if set(kinds[at:]) == {"faster"}), None)
     if len(rows) < 2 or set(kinds) == {"undecided"}:
         return None
-    if len(set(kinds)) == 1:
-        return Reading(f"all {kinds[0]}")
     if not turn:
         return Reading("no gain")
     return Reading("first slower, then faster" if kinds[0] == "slower" else "faster from there", {"turn": turn})
@@ -117,7 +115,7 @@ def read_logs(rows: list[dict]) -> Reading | None:
         | {"told": ["implementation"] * (line.primitive != "reorder")}
         for line in found
     ]
-    return Reading(("none", "once")[count] if count < 2 else "several", {"count": count}, drawn) if found else None
+    return Reading("told", {"count": count}, drawn) if found else None
 
 
 # --- 09-layouts ---------------------------------------------------------------------------------------------
@@ -191,12 +189,7 @@ def read_layouts(rows: list[dict]) -> Reading:
     if len(found) < 3:
         return Reading(drawn=drawn, bets=bets)
     before, after = found["NCHW"]["reorders"], found["channels_last"]["reorders"]
-    if not before:
-        outcome = "no copies"
-    elif after >= before:
-        outcome = "saves none"
-    else:
-        outcome = "saves copies and time" if kind_of(found["channels_last"]) == "faster" else "saves copies"
+    outcome = "no copies" if not before else "saves none" if after >= before else "saves copies"
     return Reading(outcome, {"before": before, "after": after}, drawn, bets)
 
 
@@ -220,8 +213,7 @@ def read_routes(rows: list[dict]) -> Reading:
     ]
     small = next((row for row in rows if row["case"] == "one small image"), None)
     settled = small and ("a" if small["convolution_lines"] else "c" if small["on"] == "NnpackSpatial" else "b")
-    outcome = "none" if not taken else "all" if taken == len(rows) else "some"
-    return Reading(outcome, {"taken": taken, "all": len(rows)}, drawn, {"09-bet-small": settled})
+    return Reading("told", {"taken": taken, "all": len(rows)}, drawn, {"09-bet-small": settled})
 
 
 PROBES = "course.lessons.l09_mkldnn.probes"
@@ -254,14 +246,13 @@ def bf16(budget: Budget) -> Iterator[dict]:
 def read_bf16(rows: list[dict]) -> Reading:
     """The bet is about the row without bfloat16 instructions; a CPU that is not x86 has none to hide."""
     kinds = {row["rung"]: kind_of(row) for row in rows}
-    hidden = {"faster": "a", "same": "b", "slower": "c"}.get(kinds.get("AVX512_CORE", ""))
-    outcome = "c needs instructions" if hidden == "c" and kinds.get("DEFAULT") == "faster" else hidden
+    option = {"faster": "a", "same": "b", "slower": "c"}.get(kinds.get("AVX512_CORE", ""))
+    outcome = "needs instructions" if option == "c" and kinds.get("DEFAULT") == "faster" else option and "hidden"
     if list(kinds) == ["DEFAULT"] and kinds["DEFAULT"] != "undecided":
-        outcome = f"alone {kinds['DEFAULT']}"
+        outcome = "alone"
     ratios = {row["rung"]: row["ratio"] for row in rows}
-    slower = ratios.get("AVX512_CORE", 1.0)
-    numbers = {"slower": slower, "hidden": 1 / slower, "fast": 1 / ratios.get("DEFAULT", 1.0)}
-    return Reading(outcome, numbers, bets={"09-bet-bf16": hidden})
+    whole, hidden = ratios.get("DEFAULT", 1.0), ratios.get("AVX512_CORE", 1.0)
+    return Reading(outcome, {"whole": whole, "hidden": hidden, "fast": 1 / whole}, bets={"09-bet-bf16": option})
 
 
 def draw_bf16(record: Record, bets: dict) -> SvgPicture | Table:
@@ -311,7 +302,7 @@ def read_threads(rows: list[dict]) -> Reading | None:
     small, large = (kind_of(found[size]) for size in ("small", "large"))
     if "undecided" in (small, large):
         return None
-    return Reading("both" if small == large else "mixed", {"small": DOES[small], "large": DOES[large]})
+    return Reading("told", {"small": DOES[small], "large": DOES[large]})
 
 
 WAITING = 20  # no teamwork of a few microseconds explains such a ratio

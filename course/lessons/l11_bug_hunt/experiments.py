@@ -169,5 +169,5 @@ def read_bisect(rows: list[dict]) -> Reading:
     elif sum(halving) >= sum(walking):
         outcome = "no fewer"
     else:
-        outcome = "always as many" if min(halving) == max(halving) else "at most"
+        outcome = "at most"
     return Reading(outcome, {"most": max(halving)})

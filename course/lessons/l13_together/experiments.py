@@ -76,9 +76,7 @@ def read_who_attends(rows: list[dict]) -> Reading | None:
         "13-bet-inputs": refused[0] if len(refused) == 1 else None,
     }
     taken = list(kernel.values()).count("flash")
-    some = "some" if kernel["plain"] == "flash" else "not the plain one"
-    outcome = "none" if not taken else "all" if taken == len(kernel) else some
-    return Reading(outcome, {"taken": taken, "inputs": len(kernel)}, drawn, bets)
+    return Reading("some" if taken else "none", {"taken": taken, "inputs": len(kernel)}, drawn, bets)
 
 
 # --- 13-flash-math ------------------------------------------------------------------------------------------
@@ -118,8 +116,9 @@ def read_two_kernels(rows: list[dict]) -> Reading:
     if row["flash"] != "flash" or row["math"] != "math":
         return Reading("not run", numbers, drawn, {"13-bet-memory": None})
     share = numbers["flash"] / numbers["math"]
-    outcome = "a even more" if share > 1.25 else "a" if share > 0.75 else "b" if share > 0.2 else "c"
-    return Reading(outcome, {**numbers, "more": 1 / share}, drawn)
+    option = "a" if share > 0.75 else "b" if share > 0.2 else "c"
+    numbers["more"] = 1 / share
+    return Reading("a" if option == "a" else "less", numbers, drawn, {"13-bet-memory": option})
 
 
 # --- 13-recompiles ------------------------------------------------------------------------------------------
@@ -231,8 +230,8 @@ def read_autocast(rows: list[dict]) -> Reading | None:
     elif silent and not any(one["lines_inside"] for one in rows):
         outcome = "silent"
     else:
-        outcome = {(0, 0): "a", (0, 1): "b", (1, 0): "no longer", (1, 1): "as before"}[before, now]
-    option = outcome if outcome in ("a", "b") and not silent else None
+        outcome = "b" if now else "a"
+    option = outcome if outcome in ("a", "b") and not before and not silent else None
     return Reading(outcome, {"type": row["inside"]}, drawn, {"13-bet-library": option})
 
 

@@ -113,13 +113,13 @@ def read_what_it_keeps(rows: list[dict]) -> Reading:
     ]
     if len(rows) < len(AROUND) + len(MODEL):
         return Reading(drawn=drawn)
-    kept, traced = ({row["setting"] for row in rows if row[way] == CHANGED} & {*AROUND} for way in ("export", "trace"))
+    kept = {row["setting"] for row in rows if row["export"] == CHANGED} & {*AROUND}
     if not kept:
-        return Reading("a trace keeps some" if traced else "a", drawn=drawn)
+        return Reading("a", drawn=drawn)
     cudnn = {name for name in AROUND if name.startswith("cudnn")}
     option = "b" if kept == {"autocast"} else "c" if kept == cudnn else "d" if kept == {*AROUND} else None
     numbers = {"kept": len(kept), "all": len(AROUND)}
-    return Reading(option or "some", numbers, drawn, {"14-bet-switches": option})
+    return Reading("b" if option == "b" else "some", numbers, drawn, {"14-bet-switches": option})
 
 
 # --- 14-branch ------------------------------------------------------------------------------------------------

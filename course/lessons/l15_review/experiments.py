@@ -139,8 +139,9 @@ def read_flip_all(rows: list[dict]) -> Reading:
             told = ["where"] * (state == "changed")
             drawn.append({"line": state, "where": "count", "count": counts[state], "told": told})
     changed, tried = counts["changed"], counts["changed"] + counts["same"]
-    many = "b" if changed <= 10 else "c" if changed <= 20 else "d"
-    return Reading((many if changed else "a") if tried else None, {"changed": changed, "tried": tried}, drawn)
+    option = "a" if not changed else "b" if changed <= 10 else "c" if changed <= 20 else "d"
+    numbers = {"changed": changed, "tried": tried}
+    return Reading("told" if tried else None, numbers, drawn, {"15-bet-flips": option if tried else None})
 
 
 # --- 15-three-lines -----------------------------------------------------------------------------------------
@@ -270,7 +271,8 @@ def read_what_moves(rows: list[dict]) -> Reading | None:
         return None
     first, *others = sorted(rows, key=lambda row: row["ratio"])
     if first["high"] < 1 and all(first["high"] < row["low"] for row in others):
-        return Reading(CHANGES[first["change"]])
+        numbers = {"best": first["change"], "ratio": first["ratio"]}
+        return Reading("told", numbers, bets={"15-bet-moves": CHANGES[first["change"]]})
     kinds = [kind_of(row) for row in rows]
     outcome = "several" if kinds.count("faster") > 1 else None if {"faster", "undecided"} & set(kinds) else "none"
     return Reading(outcome, bets={"15-bet-moves": None})

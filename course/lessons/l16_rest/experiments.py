@@ -61,7 +61,10 @@ def read_packed(rows: list[dict]) -> Reading:
         likes |= {like} if crossed else set()
         asked |= {like} if place == "asked" else set()
     option = {"runner": "a", "maker": "b", "error": "c"}.get(asked.pop()) if len(asked) == 1 else None
-    outcome = likes.pop() if len(likes) == 1 and "neither" not in likes else "no rule" if likes else "one engine"
+    if len(likes) == 1 and likes <= {"maker", "runner", "error"}:
+        outcome = likes.pop()
+    else:
+        outcome = "open" if likes else "one engine"
     return Reading(outcome, drawn=drawn, bets={"16-bet-packed": option})
 
 
@@ -93,7 +96,9 @@ def read_flushed(rows: list[dict]) -> Reading:
     if rows[1:] and not any(row["supported"] for row in rows[1:]):
         return Reading("no support", drawn=drawn, bets={"16-bet-flush": None})
     late = [row["kept"] for row in rows if row["supported"] and row["order"] == "threads, then set"]
-    return Reading({1.0: "a", 0.0: "b", 0.5: "c"}.get(late[0], "d") if late else None, drawn=drawn)
+    option = {1.0: "a", 0.0: "b", 0.5: "c"}.get(late[0], "d") if late else None
+    outcome = "part" if option in ("c", "d") else option
+    return Reading(outcome, drawn=drawn, bets={"16-bet-flush": option})
 
 
 # --- 16-two-threads -----------------------------------------------------------------------------------------
