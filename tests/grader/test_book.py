@@ -10,11 +10,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from course.cards import offline
-from course.cards.knowledge_view import card_html
 from course.cards.offline import words
-from course.core.i18n import LANGUAGES, pick, speaking
-from course.core.markup import plain
-from course.questions import knowledge
+from course.core.i18n import LANGUAGES
 from grader.book import check, clean, find
 from grader.book.execute import executed
 from grader.project import Project, checkpoint_items
@@ -41,18 +38,6 @@ def test_a_term_leads_to_the_glossary_and_another_lesson_to_its_page():
     assert clean.prose(text, ["01_map"]).strip() == (
         'A <a class="term" href="glossary.html#cache" data-means="Kept &amp; found.">cache</a>, see [map](01_map.md), all.'
     )
-
-
-def test_a_call_alone_is_hidden_and_code_is_shown(tmp_path):
-    page = cleaned(
-        tmp_path,
-        new_code_cell('explain("05-x")'),
-        new_code_cell('# three more\nreview("a", "b")'),
-        new_code_cell("x = 1\nprint(x)", outputs=[new_output("stream", name="stdout", text="1 < 2\n")]),
-    )
-    assert "explain" not in page.text and "review" not in page.text
-    assert "x = 1" in page.text and '<pre class="book-out">1 &lt; 2' in page.text
-    assert page.text.index("# Title") < page.text.index("<p>bar</p>") < page.text.index("text")
 
 
 def test_widgets_and_what_is_said_to_one_learner_are_left_out(tmp_path):
@@ -95,15 +80,6 @@ def test_the_index_holds_sections_without_code_of_the_page():
         '<section id="b"><h2>Two</h2><p>工作区 <b>bold</b><i> </i><i>face</i></p></section></section></article>'
     )
     assert find.sections(page) == [["a", "One", "first"], ["b", "Two", "工作区 bold face"]]
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_title_and_question_of_a_knowledge_card_stand_apart_in_the_index(code):
-    card = knowledge.read()["float.order"]
-    with speaking(code):
-        page = f'<article role="main"><section id="a"><h1>One</h1>{card_html(card)}</section></article>'
-        words = find.sections(page)[0][2]
-        assert words.startswith(f"🎴 {plain(pick(card.title))} {plain(pick(card.asks))} ")
 
 
 def site_of(tmp_path, body):

@@ -1,12 +1,13 @@
-"""Points for lateness: grace, percent a day, cap, extensions; the same by our route and by stock nbgrader, whatever changes."""
+"""Due dates, and points for lateness: grace, percent a day, cap, extensions; the same by our route and by stock nbgrader."""
 
 from __future__ import annotations
 
 import csv
 import shutil
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
+from dateutil import tz
 from nbgrader.apps import ExportApp
 
 from grader.cli import main
@@ -15,6 +16,7 @@ from grader.course.late import LatePoints, extend
 from grader.course.marks import cell_marks, totals
 from grader.marking.autograde import How, autograde
 from grader.marking.outcomes import outcomes
+from grader.project import ProjectError, dates
 from grader.reporting.give_out import feedback
 from tests.support.grading_class import rows, stock
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
@@ -121,3 +123,44 @@ def test_stock_export_and_feedback_take_the_points_as_of_now(course):
     assert feedback(with_rules(course, 50), LESSON, lambda line: None) == []
     page = (course.root / "feedback" / "ada" / LESSON / f"{NOTEBOOK}.html").read_text("utf-8")
     assert "6.5 taken off" in page or "6.5 points taken off" in page
+
+
+@pytest.mark.parametrize(
+    ("written", "zone", "moment"),
+    [
+        *(
+            (f"2026-12-01 {clock} Europe/Berlin", "Asia/Tokyo", (2026, 12, 1, 22, 59))
+            for clock in ("23:59", "23.59", "23：59", "23:59:00")
+        ),
+        ("2026-12-01 23:59", "Europe/Berlin", (2026, 12, 1, 22, 59)),
+        ("2026-07-01", "Europe/Berlin", (2026, 7, 1, 21, 59, 59)),
+    ],
+)
+def test_a_moment_is_in_the_zone_it_names_or_in_that_of_the_course_and_becomes_utc(written, zone, moment):
+    assert dates.utc(written, zone) == datetime(*moment)
+
+
+CLOCKS = ("23", "2359", "23.5", "25:00", "23:60", "11:59 PM", "23h")
+NO_MOMENTS = [
+    "",
+    "2026-12-01 23:59",
+    "tomorrow",
+    "2026-12-01 23:59 Mars/Base",
+    *(f"2026-12-01 {one} UTC" for one in CLOCKS),
+]
+
+
+@pytest.mark.parametrize("said", NO_MOMENTS)
+def test_what_is_no_moment_is_refused(said):
+    with pytest.raises(ProjectError):
+        dates.utc(said)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Australia/Sydney", "Asia/Shanghai", "UTC"])
+@pytest.mark.parametrize("friday", ["2026-03-27", "2026-10-23", "2026-03-06", "2026-10-30", "2026-04-03", "2026-10-02"])
+def test_a_due_date_is_shown_as_it_was_written_in_every_hour_of_the_weekends_on_which_clocks_change(zone, friday):
+    place = tz.gettz(zone)
+    for hour in range(24 * 4):
+        clock = datetime.fromisoformat(friday) + timedelta(hours=hour, minutes=30)
+        if tz.datetime_exists(clock, place):
+            assert dates.shown(dates.utc(f"{clock:%Y-%m-%d %H:%M}", zone), zone) == f"{clock:%Y-%m-%d %H:%M} {zone}"

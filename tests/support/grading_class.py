@@ -75,7 +75,7 @@ def copy_of(root: Path, place: Path) -> Path:
 
 def stock(course: Course, lesson: str, student: str) -> None:
     """Mark a submission again with stock nbgrader's own steps, as formgrader's button does. Its command, a process of its own,
-    stands in test_grading_cluster.py.
+    stands in test_grading_killed.py.
     """
     course = Course(course.root)  # settings may have changed
     done(course.api.autograde(lesson, student), "stock nbgrader's autograde")

@@ -428,5 +428,5 @@ def test_lesson_again_keeps_answers_hints_results_and_the_switch_that_was_left_o
         manager.shutdown_kernel(now=True)
     _, again, after = "".join(said).split("--- ")[1:]
     assert "05_cudnn_benchmark: 1 of" in again
-    assert "Your answer:" in after and "Hint 1 of" in after and "The toy's search pays" in after
+    assert "Your answer:" in after and "Hint 2 of" in after and "The toy's search pays" in after
     assert "cudnn.benchmark is now True; it was False" in after

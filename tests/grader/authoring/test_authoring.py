@@ -1,4 +1,4 @@
-"""From sources to notebooks: both languages, nothing that gives an answer away, the same bytes each time."""
+"""From sources to notebooks: both languages, nothing that gives an answer away, the same bytes each time; the page of cards."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import jupytext
 import nbformat
 import pytest
 
+from course.core import records
+from course.experiment import base
+from grader.authoring import machines, reference
 from grader.authoring.leaks import leaks
 from grader.authoring.lint import lint
 from grader.project import Project, ProjectError
@@ -27,16 +30,6 @@ def project(tmp_path):
 
 def sources(notebook):
     return [cell.source for cell in notebook.cells]
-
-
-def test_cells_are_read_with_line_language_id_and_tags():
-    cells = parse(text("# Title\n\ntext") + question("90-c-one") + code("x = 1", ":tags: [a, b]"))
-    assert [(c.kind, c.line, c.language, c.id, c.tags) for c in cells] == [
-        ("markdown", 1, "en", None, ()),
-        ("question", 7, None, "90-c-one", ()),
-        ("code", 13, None, None, ("a", "b")),
-    ]
-    assert cells[0].body == "# Title\n\ntext"
 
 
 @pytest.mark.parametrize(
@@ -84,16 +77,6 @@ def test_the_bootstrap_installs_from_the_repository_or_a_folder_never_by_name(pr
     pyproject.write_text('[project.urls]\nRepository = "https://example.org/c.git"\n')
     code = bootstrap(project, "lesson", LESSON, "en")
     assert '`%pip install "torch-backends-course[course]@git+https://example.org/c.git"`' in code
-
-
-@pytest.mark.parametrize(
-    ("address", "badges"), [("", 0), ("https://example.org/c.git", 0), ("https://github.com/me/c", 1)]
-)
-def test_the_address_on_github_puts_a_badge_into_lessons(project, address, badges):
-    (project.root / "pyproject.toml").write_text(f'[project.urls]\nrepository = "{address}"\n', "utf-8")
-    cells = [cell.source for cell in practice_notebook(project, LESSON, "zh").cells]
-    assert sum(f"github/me/c/blob/main/notebooks/zh/lessons/{LESSON}.ipynb" in one for one in cells) == badges
-    assert "在 Colab 打开" not in checkpoint_notebook(project, LESSON, "zh").cells[1].source
 
 
 def test_the_notebooks_are_valid_and_the_same_each_time(project):
@@ -232,6 +215,39 @@ def test_a_source_saved_by_jupyterlab_unchanged_stays_the_same(tmp_path):
 
 @pytest.mark.slow
 def test_the_project_itself_is_in_step_and_sound():
+    """Its notebooks, and the pages of docs/ that are made from data."""
     project = Project()
     made, problems = build_all(project)
+    made |= reference.pages(project)
     assert problems + lint(project) + leaks(project) + out_of_step(project, made) == []
+
+
+NAMES, ROWS = machines.read()
+
+
+def test_every_cell_has_a_source_that_is_there():
+    for cell in (cell for row in ROWS for cell in row.cells):
+        assert cell.source.startswith("https://") or (machines.FILE.parent / cell.source).is_file()
+        assert cell.ratio > 0 and (cell.low is None or cell.low <= cell.ratio <= cell.high), cell
+
+
+def test_no_cell_comes_from_a_run_that_was_changed_since():
+    """A recording of an older version is shown nowhere, so not here either."""
+    for cell in (cell for row in ROWS for cell in row.cells if cell.source.endswith(".json")):
+        record = records.load(machines.FILE.parent / cell.source)
+        assert record.experiment_version == base.get(record.experiment).version, cell.source
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"machine": "toaster"}, "no machine"),
+        ({"recording": "07-nothing"}, "no recording"),
+        ({"row": {"operation": "dance"}}, "nothing measured fits"),
+    ],
+)
+def test_a_cell_without_its_source_gets_a_sentence(changed, said):
+    cell = {"machine": "h100", "what": "x", "recording": "07-speed-cuda", "row": {"operation": "matmul", "size": 256}}
+    assert machines._cell(cell, {"h100": "H100"}).ratio < 1
+    with pytest.raises(machines.CardsError, match=said):
+        machines._cell(cell | changed, {"h100": "H100"})

@@ -43,8 +43,8 @@ def races(*winners: int, trials: int = 20) -> list[dict]:
     """Twins: how often each method announced a winner."""
     return [
         {"trial": i, "method": method, "ratio": 1 + i / 1e3, "planted": 1.0, "said": "slower" if i < count else "same"}
-        for method, count in zip(METHODS, winners, strict=True)
         for i in range(trials)
+        for method, count in zip(METHODS, winners, strict=True)
     ]
 
 
@@ -52,8 +52,8 @@ def planted(*near: int, trials: int = 12) -> list[dict]:
     """How often each method came near to a true ratio of 1.05."""
     return [
         {"trial": i, "method": method, "ratio": 1.05 if i < count else 1.2, "planted": 1.05, "said": "slower"}
-        for method, count in zip(METHODS, near, strict=True)
         for i in range(trials)
+        for method, count in zip(METHODS, near, strict=True)
     ]
 
 
