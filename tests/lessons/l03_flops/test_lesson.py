@@ -1,34 +1,165 @@
-"""Lesson 03: its references agree with the counter, its bets follow their records, what is live gives whole rows."""
+"""Lesson 03: every difference between counters is explained to the last digit, page faults are told apart from work, references agree."""
 
 from __future__ import annotations
 
+import contextlib
+import mmap
+import platform
 import random
+import sys
+import time
 
 import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import prune
 
-from course.core.i18n import speaking
-from course.experiment.base import load_all, run
-from course.experiment.result import block
+from benchmarks.zoo import ZOO
+from course import models
+from course.experiment.base import run
+from course.flops import CountError, count
+from course.lessons.l03_flops import page_faults as faults
+from course.lessons.l03_flops.crosscheck import CrossCheck, cross_check
 from grader.project import Project
 from grader.project.task import tasks
-from tests.lessons.l03_flops.rows import roofs
-from tests.lessons.live import measured, record_of
+from tests.lessons.live import measured
 
 pytestmark = pytest.mark.slow
+
+
+def _pieces(check: CrossCheck) -> None:
+    """The reasons of every tool add up to its difference, and none of them is "not explained"."""
+    for row in check.tools:
+        assert row.note is None, row
+        assert sum(reason.amount for reason in row.reasons) == row.difference, row
+        assert not any("not explained" in reason.text["en"] for reason in row.reasons), row
+        assert all(reason.text["zh"] for reason in row.reasons)
+
+
+def test_vgg16_known_numbers() -> None:
+    check = cross_check(models.vgg16(), torch.zeros(1, 3, 224, 224))
+    _pieces(check)
+    macs, conv_bias, linear_bias = 15_470_264_320, 13_547_520, 9_192
+    relu = conv_bias + 8192
+    pool = sum(c * s * s for c, s in ((64, 224), (128, 112), (256, 56), (512, 28), (512, 14))) + 512 * 49
+    assert check.ours.macs == macs
+    assert check["thop"].macs == macs + 2 * 512 * 49
+    assert check["ptflops pytorch"].macs == macs + conv_bias + linear_bias + 2 * (relu + pool)
+    assert check["ptflops aten"].macs == macs + conv_bias + linear_bias
+    assert check["torch"].reported == 2 * macs and check["torch"].difference == 0
+    told = [row for row in check.tools if row.difference is not None]
+    far = max(told, key=lambda row: abs(row.difference))
+    assert far.tool in check.sentence() and f"of {len(told)} tools" in repr(check)
+
+
+@pytest.mark.parametrize(
+    ("model", "x"),
+    [
+        (models.resnet18(), torch.zeros(2, 3, 64, 64)),
+        (models.gpt_block(32, 4), torch.zeros(1, 6, 32)),
+        (models.unet(), torch.zeros(1, 3, 32, 32)),
+        (models.lstm(50, 8, 16), torch.zeros(3, 7, dtype=torch.long)),
+        (nn.Conv2d(3, 4, 3), torch.zeros(1, 3, 8, 8)),
+        (nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), torch.zeros(1, 7, 16)),
+    ],
+    ids=["resnet18", "gpt", "unet", "lstm", "conv", "encoder"],
+)
+def test_every_difference_is_explained(model: nn.Module, x: Tensor) -> None:
+    model.train()
+    state = {name: value.clone() for name, value in model.state_dict().items()}
+    generator = torch.get_rng_state()
+    before = torch.nn.functional.relu, torch.matmul, torch.Tensor.matmul, "matmul" in torch.Tensor.__dict__
+    _pieces(cross_check(model, x))
+    assert model.training and list(state) == list(model.state_dict())
+    assert all(torch.equal(value, model.state_dict()[name]) for name, value in state.items())
+    assert torch.equal(generator, torch.get_rng_state())
+    assert before == (torch.nn.functional.relu, torch.matmul, torch.Tensor.matmul, "matmul" in torch.Tensor.__dict__)
+
+
+def test_missing_package_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "thop.profile", None)
+    check = cross_check(nn.Linear(3, 3), torch.zeros(1, 3))
+    assert check["thop"].macs is None and "pip install thop" in str(check)
+    assert check["ptflops aten"].macs == 12
+
+
+class Sleeper(nn.Module):
+    """Fast the first three times, for our own count and the real run; then it hangs."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__()
+        self.layer, self.how = nn.Linear(3, 3), how
+        self.register_buffer("mark", torch.zeros(()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if "total_ops" in self.layer._buffers:  # thop is at work
+            if self.how == "sleeps":
+                time.sleep(40)
+            elif self.how == "exits":
+                raise SystemExit(3)
+            while self.how == "loops":
+                with contextlib.suppress(Exception):
+                    sum(range(1000))
+        return self.layer(x)
+
+
+@pytest.mark.parametrize("how", ["sleeps", "loops"])
+def test_a_tool_that_hangs_is_left_behind_and_named(how: str) -> None:
+    model, x = Sleeper(how), torch.zeros(1, 3)
+    start = time.monotonic()
+    check = cross_check(model, x, max_time=1.0)
+    assert time.monotonic() - start < 30
+    assert check["thop"].macs is None and "thop was cut off after 1 s" in str(check)
+    assert "max_time=10" in check["thop"].note["zh"]
+    assert check["torch"].macs == 9
+    assert not hasattr(model.layer, "total_ops") and not model.layer._forward_hooks
+
+
+def test_a_tool_that_ends_the_program_is_named() -> None:
+    check = cross_check(Sleeper("exits"), torch.zeros(1, 3))
+    assert "thop stopped with SystemExit: 3" in str(check) and check["ptflops aten"].macs == 12
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        (torch.relu, torch.zeros(1)),
+        (nn.Linear(3, 3), {"input": torch.zeros(1, 3)}),
+        (nn.Linear(3, 3), torch.zeros(1, 4)),
+    ],
+    ids=["no module", "by name", "wrong shape"],
+)
+def test_odd_requests_are_refused(asked) -> None:
+    with pytest.raises(CountError):
+        cross_check(*asked)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_pruned_compiled_and_choosing_models() -> None:
+    pruned = prune.l1_unstructured(nn.Linear(6, 4), "weight", amount=0.5)
+    for model in (nn.Sequential(pruned, nn.ReLU()), torch.compile(nn.Linear(6, 4))):
+        check = cross_check(model, torch.zeros(2, 6))
+        _pieces(check)
+        assert check["torch"].macs == 48
+
+
+ZOO_HERE = [entry for entry in ZOO if entry.macs < 1_000_000 and "compile" not in entry.name]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_difference_in_the_zoo_is_left_unexplained() -> None:
+    for entry in ZOO_HERE[::14]:
+        for row in cross_check(*entry.make()).tools:
+            if row.note is None:
+                assert sum(reason.amount for reason in row.reasons) == row.difference, (entry.name, row.tool)
+                assert not any("not explained" in reason.text["en"] for reason in row.reasons), (entry.name, row.tool)
+
 
 LESSON = "03_flops"
 TASK = tasks(Project(), LESSON)
 
 
-# --- checkpoint tasks ----------------------------------------------------------------------------------
-
-
 def test_the_solutions_agree_with_the_counter():
-    import torch
-    from torch import nn
-
-    from course.flops import count
-
     layer, step = TASK["03-t-layer"].reference, TASK["03-t-step"].reference
     for case in TASK["03-t-layer"].draw(random.Random(5)):
         kind, n, c_in, c_out, kernel, size, stride, padding, groups = case.args
@@ -42,9 +173,6 @@ def test_the_solutions_agree_with_the_counter():
             module.requires_grad_(learns)
         work = [module.weight.numel() for module in layers]
         assert count(nn.Sequential(*layers), torch.zeros(1, 3), training=True).macs == step(work, trained)
-
-
-# --- live, small ---------------------------------------------------------------------------------------
 
 
 def test_the_parts_of_a_transformer_grow_as_the_lesson_says():
@@ -78,14 +206,36 @@ def test_the_roof_is_measured_live(monkeypatch, tmp_path):
         assert batch["work_ratio"] == 64 and 0 < batch["low"] <= batch["ratio"] <= batch["high"]
 
 
-def test_a_busy_machine_is_said():
-    for code, words in (("en", "busy"), ("zh", "机器正忙")):
-        with speaking(code):
-            said = [block(record_of("03-roof", roofs(3, 4, busy)), load_all()["03-roof"]).so for busy in (1, 0)]
-        assert words in said[0] and not said[1]
+GLIBC = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the rules of glibc")
 
 
-def test_the_race_gives_whole_rows():
-    rows = run("03-depthwise", 1.0).rows
-    assert rows and all(0 < row["low"] <= row["ratio"] <= row["high"] for row in rows)
-    assert all(row["macs_ratio"] == pytest.approx(1 / row["groups"]) and row["threads"] == 1 for row in rows)
+def touch(pages: int) -> None:
+    with mmap.mmap(-1, pages * mmap.PAGESIZE) as fresh:
+        if hasattr(mmap, "MADV_NOHUGEPAGE"):
+            fresh.madvise(mmap.MADV_NOHUGEPAGE)
+        for at in range(0, len(fresh), mmap.PAGESIZE):
+            fresh[at] = 1
+
+
+@pytest.mark.skipif(faults.minor_faults() is None, reason="this system does not count page faults")
+def test_fresh_pages_are_counted_one_by_one():
+    with faults.count_faults() as seen:
+        touch(500)
+    assert 500 <= seen.minor < 1000
+
+
+@GLIBC
+def test_memory_that_is_kept_costs_no_page_faults():
+    rows = run("03-page-faults").rows
+    found = {(row["layer"], row["memory"]): row["page_faults"] for row in rows}
+    assert len(rows) == len(found) == 4
+    assert found["dense", "fresh"] > 392 and found["depthwise", "fresh"] > 392  # the pages of one result
+    assert found["dense", "kept"] < 20 and found["depthwise", "kept"] < 20
+
+
+@GLIBC
+def test_depthwise_is_measured_without_page_faults():
+    found = run("03-depthwise")  # in its own time: a new process starts late beside other work
+    assert found.rows and all(row["page_faults"] <= 20 for row in found.rows)
+    assert all(0 < row["low"] <= row["ratio"] <= row["high"] for row in found.rows)
+    assert all(row["macs_ratio"] == pytest.approx(1 / row["groups"]) and row["threads"] == 1 for row in found.rows)
