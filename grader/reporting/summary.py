@@ -20,8 +20,8 @@ TOLD = {  # reason of an outcome -> what is said of all students with it
     "no-grade": "without a grade: {names}",
 }
 OTHER_RELEASE = (
-    "{n} hand-ins were made from another release (another course folder, last year's, or one from before marking_secret was made anew). "
-    "They are held back; nobody gets a zero. If they are right, mark them on their own papers: put the marking_secret of that release "
+    "made from another release, {n} (another course folder, last year's, or one from before marking_secret was made anew): held back, no "
+    "zero. If they are right, mark them on their own papers: put the marking_secret of that release "
     "back and release again, or write into papers.yaml of the course folder the line `salts: [{salts}]`, and run autograde again."
 )
 MARKED_WITH = re.compile(r'^ +"questions": "(\w+)"', re.MULTILINE)  # in a graded notebook
@@ -54,7 +54,7 @@ def summary(found: list[Outcome]) -> str:
         if names or reason == "no-grade":
             lines.append(sentence.format(n=len(names), names=", ".join(names) or "nobody"))
     salts = [one.salt for one in found if one.salt]
-    if len(salts) > 1:
+    if salts:
         lines.append(OTHER_RELEASE.format(n=len(salts), salts=", ".join(sorted({*salts}))))
     return "\n".join([*lines, LEGEND])
 
