@@ -271,23 +271,6 @@ def test_the_saved_copy_has_question_and_options_and_no_key_before_an_answer(ban
     assert "why" not in build(checkpoint, "05-c-one", bank, log).saved_copy()["text/html"]
 
 
-def test_show_sends_the_widget_and_keeps_the_saved_copy_up_to_date(bank, log, monkeypatch):
-    import IPython.display
-
-    sent, updates = [], []
-
-    class Handle:
-        def update(self, bundle, raw):
-            updates.append(bundle)
-
-    monkeypatch.setattr(IPython.display, "display", lambda bundle, **more: sent.append((bundle, more)) or Handle())
-    card = build(practice, "05-one", bank, log).show()
-    assert "application/vnd.jupyter.widget-view+json" in sent[0][0] and sent[1][1]["display_id"] is True
-    press(card, "b")
-    card.buttons[1].click()
-    assert "🎯" in updates[-1]["text/html"]
-
-
 def test_outside_a_notebook_cards_are_text(bank, log, capsys, monkeypatch):
     assert text_mode()
     card = practice("05-one", bank=bank, log=log).show()

@@ -105,17 +105,6 @@ def test_an_empty_record_settles_each_bet_on_nothing_and_still_speaks(name):
     check_sentence(found)
 
 
-@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
-def test_rows_left_out_for_want_of_an_interval_harm_nothing(name):
-    """`course.experiment.base` leaves out a row whose rounds were too few; the others still speak and settle."""
-    for rows in examples(name):
-        with_one = [row for row in rows if not base.has_interval(row | dict.fromkeys(base.ENDS & row.keys()))]
-        for missing in [[row] for row in with_one] + [with_one]:
-            found = replace(record_of(name, [row for row in rows if row not in missing]), complete=False)
-            EXPERIMENTS[name].settles(found)
-            check_sentence(found)
-
-
 def gpu_recordings():
     """name -> the recording of the present version made on a GPU."""
     found = [load(path) for path in sorted(LESSONS.glob("*/recordings/*.json"))]

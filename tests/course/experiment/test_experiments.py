@@ -19,16 +19,7 @@ from course.core.i18n import LANGUAGES, both, pick, set_language, speaking
 from course.core.markup import plain
 from course.core.records import load, save
 from course.experiment import base
-from course.experiment.base import (
-    PATIENCE,
-    Experiment,
-    ExperimentError,
-    experiment,
-    get,
-    load_or_run,
-    run,
-    run_experiment,
-)
+from course.experiment.base import Experiment, ExperimentError, experiment, get, load_or_run, run, run_experiment
 from course.experiment.ending import time_left
 from course.experiment.explorables import page
 from course.experiment.new_process import answer_of
@@ -382,11 +373,3 @@ def test_a_module_that_is_being_loaded_is_not_cut_off(tmp_path, monkeypatch):
     record = run_experiment(of(loads), limit_s=0.3)
     assert not record.complete and record.rows[0] == {"i": 1} and not LATE
     assert sys.modules["slow_to_load"].whole
-
-
-def test_what_a_learner_waits_for_has_a_limit(monkeypatch):
-    seen = []
-    monkeypatch.setattr(base, "run_experiment", lambda exp, budget_s, limit_s: seen.append(limit_s))
-    for budget_s in (None, 0.1, 4):
-        load_or_run(of(lambda budget: []), budget_s)
-    assert seen == [PATIENCE, PATIENCE, 4 * PATIENCE] and PATIENCE < 2

@@ -16,7 +16,7 @@ from course.experiment.base import Experiment
 from course.experiment.reading import CUT_SHORT, FAULT, SOME_FEW, TOO_FEW, TOO_NOISY, Reading
 from course.experiment.result import block
 from course.figures.curves import cost_curve, trend
-from course.figures.kinds import LEAST_ROUNDS, Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
+from course.figures.kinds import Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
 from course.figures.lanes import Scene, Span, timed_lanes
 from course.figures.panels import Panel, panels
 from course.figures.picture import Plot
@@ -29,7 +29,6 @@ from course.lessons.l11_bug_hunt.three_steps import three_steps
 from course.lessons.l13_together.moments import moments
 from course.lessons.l14_export.kitchens import kitchens
 from course.timing import compare
-from course.timing.stats import FEWEST_ROUNDS
 from tests.conftest import loaded_by, tell
 from tests.support.timing_clocks import NoisyClock, costing
 
@@ -100,11 +99,6 @@ def test_the_block_reads_from_the_headline_down(code):
     assert [html.index(part) for part in parts] == sorted(html.index(part) for part in parts)
     assert re.findall(r'<img [^>]*alt="([^"]*)"', html) == [pick(ALT).replace('"', "&quot;")] * 2
     assert html.count("data:image/webp;base64,") == 2 and "Linear <b>" not in html and "0.62" in html
-
-
-def test_in_plain_text_the_headline_is_the_first_line():
-    lines = str(block(record(live=True), EXPERIMENT, said=[BET])).splitlines()
-    assert lines[0] == HEADLINE["en"] and "Measured here" in "".join(lines) and ALT["en"] in "".join(lines)
 
 
 def test_without_a_chinese_font_labels_are_english(monkeypatch):
@@ -273,10 +267,6 @@ def test_an_amount_stands_where_its_number_says():
     root = ElementTree.fromstring(bars([Bar("a", 4, "4"), Bar("b", 2, "2")], Bet("x", rows=[1], span=(0, 3))).svg())
     widths = [float(one.get("width")) for one in root if one.tag.endswith("rect")]
     assert widths == [widths[0], pytest.approx(widths[0] / 2, abs=1), pytest.approx(widths[0] * 0.75, abs=1)]
-
-
-def test_pictures_and_timing_mean_the_same_by_too_few():
-    assert LEAST_ROUNDS == FEWEST_ROUNDS
 
 
 def test_too_few_rounds_have_boxes_and_no_place_on_the_axis():

@@ -88,13 +88,6 @@ def test_a_mistyped_name_is_answered_with_the_right_one(typed, meant):
             call(typed)
 
 
-def test_describe_takes_the_name_as_a_program_writes_it():
-    assert flags.describe("torch.backends.cudnn.version()") == flags.describe("cudnn.version")
-    assert "Here: `False`" in flags.describe("cudnn.benchmark")["en"]
-    with pytest.raises(flags.FlagError, match="lists every name"):
-        flags.describe("mps.enabled")
-
-
 # --- using ------------------------------------------------------------------------------------------------
 
 # The cuDNN leaves of the precision tree are written in processes of their own: torch cannot take that back.

@@ -82,14 +82,6 @@ def test_asking_a_stand_in_changes_nothing(name: str) -> None:
     assert count(ASKS[name], x).macs == len(x) ** 3
 
 
-def test_a_choice_by_device_needs_no_data() -> None:
-    counted = count(
-        lambda x, ids: x @ x[ids.to(x.device).long()] if ids.all() else x, X, torch.ones(4, dtype=torch.int)
-    )
-    assert (counted.macs, counted.exact) == (64, True)
-    assert count(lambda x: x @ x if x.is_meta else x, X.to("meta")).macs == 64  # that one tells the truth
-
-
 def test_a_parameter_keeps_its_attributes_and_a_tensor_its_class() -> None:
     class Half(nn.Parameter):
         def half(self) -> Tensor:

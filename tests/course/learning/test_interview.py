@@ -9,7 +9,6 @@ import pytest
 
 import course
 from course.cards.card_spoken import SpokenCard
-from course.cards.text import answer
 from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.markup import plain
 from course.learning.marking import Response, mark
@@ -97,14 +96,6 @@ def test_the_card_uncovers_the_answers_by_its_button_and_keeps_the_rating(log, m
     assert again.behind.layout.display is None and again.model.value
     again.reopen()
     assert again.behind.layout.display == "none" and again.model.value == ""
-
-
-def test_typed_it_goes_the_same_way(log):
-    item, said = QUESTIONS[1], []
-    answer(item.id, log=log, bank=BANK, write=said.append)
-    assert "reveal=True" in said[0]
-    answer(item.id, *item.correct, confidence=3, log=log, bank=BANK, write=said.append)
-    assert log.entries()[-1].verdict == "correct" and "🎯" in said[-1]
 
 
 def test_the_verb_asks_and_reveals(monkeypatch, capsys):

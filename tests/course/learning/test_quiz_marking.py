@@ -10,7 +10,6 @@ import pytest
 from course.cards.cards import card as practice
 from course.cards.text import answer
 from course.core.i18n import pick
-from course.learning.bets import settle
 from course.learning.entry import parse, to_line
 from course.learning.log import AnswerLog
 from course.learning.marking import Response, feedback, mark, mark_bet, misconceptions_of
@@ -145,19 +144,6 @@ def test_the_reason_is_kept_and_set_beside_the_right_one(bank, log):
     again.retry()
     assert again.because.value == "" and "tbq-own" not in again.say.value
     assert "“because I saw it”" in told(bank, log, "05-one", "b", because="I saw it", confidence=3)
-
-
-@pytest.mark.usefixtures("quick_hands")
-def test_on_a_bet_the_line_is_there_from_the_start_and_stands_beside_the_result(bank, log):
-    card = practice("05-wager", bank=bank, log=log, text=False)
-    assert card.because.layout.visibility is None
-    card.because.value = "because caches remember"
-    card.input.rows["a"].button.click()
-    card.buttons[2].click()
-    assert "“because caches remember”" in card.say.value and "why of b" not in card.say.value
-    settle(bank["05-wager"], "b", log)
-    card.settle()
-    assert "“because caches remember”. The reason: why of b" in card.say.value
 
 
 @pytest.mark.usefixtures("quick_hands")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from pathlib import Path
 
 import pytest
@@ -103,13 +102,6 @@ def test_what_shows_meaning_check_and_cure(code, capsys):
         said = capsys.readouterr().out
         for name, text in KNOWN["cudnn-no-engine"].rows():
             assert name in said and re.sub(r"[`*]", "", text) in said
-
-
-def test_warnings_stay_as_they_are():
-    """``what`` may be called in a program that turns warnings into errors."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        course.what("CUDNN_STATUS_MAPPING_ERROR")
 
 
 def test_a_status_that_is_not_known_is_not_taken_for_another():

@@ -144,15 +144,6 @@ def test_what_knows_a_word_by_all_its_names(typed, identity, capsys):
     assert pick(TERMS[identity].means)[:20] in capsys.readouterr().out
 
 
-def test_what_helps_with_a_slip_and_lists_the_words(capsys):
-    course.what("chanels_last")
-    assert 'what("channels_last")' in capsys.readouterr().out
-    course.lesson("05_cudnn_benchmark")
-    course.what()
-    said = capsys.readouterr().out
-    assert pick(TERMS["plan"].means)[:20] in said and "FLOP/s" in said
-
-
 # --- in the notebooks ---
 
 

@@ -18,7 +18,7 @@ from course.lessons.l10_tuning_master.panel import FEW
 from course.roofline import peaks, place
 from course.roofline.layer import Layer
 from course.roofline.roof import Peaks
-from course.timing import bracketed, compare, deadline, measure
+from course.timing import compare, deadline, measure
 from course.timing.deadline import rounds_end_within
 from course.timing.stats import FEWEST_ROUNDS
 from tests.course.experiment.test_every_experiment import EXPERIMENTS, records
@@ -85,10 +85,6 @@ def test_equal_bits_are_told_where_the_rounds_are_too_few_for_a_time():
     assert "changes no result" in told(record, "en") and EXPERIMENTS[record.experiment].settles(record) == {
         "04-bet-cpu": None
     }
-
-
-def test_an_interval_whose_ends_read_the_same_is_not_written():
-    assert bracketed("20.77", "20.77", "20.77") == "20.77"
 
 
 @pytest.mark.parametrize("rounds", [1, 11, 12])

@@ -9,10 +9,9 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from course import flags
-from course.core.i18n import speaking
 from course.core.profiled import since
 from course.timing import TimingError
-from course.trace import CALL, LINE, Trace, parts_of, rows_of, totals, trace_of
+from course.trace import CALL, LINE, parts_of, rows_of, totals, trace_of
 from course.trace.onednn_log import Log, log_of, on_off, parse_line, time_in
 
 HERE = __file__
@@ -74,14 +73,6 @@ def test_a_line_is_the_innermost_noted_one_and_its_code_is_read():
     assert rows["aten::add"]["line"] == rows["aten::add"]["code"] == ""
     found = totals(rows_of(EVENTS), "line")
     assert [(line["calls"], line["self_us"]) for line in found] == [(1, 38.0), (3, 12.0)]
-
-
-def test_with_a_gpu_its_kernels_are_named_and_drawn_and_a_long_line_may_be_a_wait():
-    found = Trace(rows_of(EVENTS), 0.2)
-    assert [one["name"] for one in found.by_name()] == ["void kernel<float>"]
-    with speaking("zh"):
-        assert "GPU" in found.sentence() and "在等" in found.sentence()
-        assert ">GPU<" in found.timeline().picture.svg()
 
 
 def test_a_device_that_the_profiler_does_not_see_is_said():

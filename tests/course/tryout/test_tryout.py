@@ -198,14 +198,6 @@ def test_the_budget_is_used_until_everything_is_settled(monkeypatch):
     assert "A larger budget may settle" in str(found)
 
 
-def test_a_busy_machine_is_named_where_too_little_was_measured(monkeypatch):
-    monkeypatch.setattr(running.load, "others", lambda: 0.9)
-    monkeypatch.setattr(running.Trial, "next", lambda self: [])
-    found = on_a_pretended_clock(Planted(HOLDS["oneDNN-off"], 0.8), monkeypatch, ["oneDNN-off"])
-    assert "Too little was measured" in found.sentence() and "Other programs used 90 % of this machine" in str(found)
-    assert "A larger budget" not in str(found)
-
-
 def test_dropout_is_left_out_where_results_are_compared():
     """Wherever the step has it: in a layer, as a function, inside an attention."""
     torch.manual_seed(0)
@@ -326,23 +318,6 @@ def test_a_recorded_graph_is_seen_whether_or_not_the_result_still_holds_it():
 
     assert taken(lambda: conv(x)) and taken(lambda: conv(x).argmax(1)) and taken(lambda: conv(x).mean().item())
     assert not taken(torch.no_grad()(lambda: conv(x))) and not taken(lambda: conv(x).mean().backward())
-
-
-def test_a_step_in_inference_mode_is_seen_as_the_same_step():
-    """There torch hands on whole operators, such as linear and conv2d, not the parts that the switches speak of."""
-    conv, attention, x = parts()
-    linear = nn.Linear(6, 6)
-
-    def step():
-        return attention(*[linear(conv(x).mean((2, 3)).T.repeat(1, 3)).T[:, :2]] * 3)
-
-    def inside():
-        with torch.inference_mode():
-            return step()
-
-    assert {*look_at(inside).operators} >= {"convolution", "addmm"}
-    free, bound = ({one.id for one in SETTINGS.values() if not one.why_not(look_at(each))} for each in (step, inside))
-    assert {"matmul-medium", "autocast-bfloat16", "channels_last"} <= bound and free - bound <= {"inference_mode"}
 
 
 @pytest.mark.parametrize(

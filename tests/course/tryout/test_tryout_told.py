@@ -66,12 +66,6 @@ def test_verdicts():
         assert len({verdicts.verdict_words(one) for one in expected.values()}) == len(expected)
 
 
-def test_lines_that_wait_for_a_decision_have_their_import():
-    measured = {"ratio": 0.5, "low": 0.49, "high": 0.51, "error": 0.01, "error_as_is": 1e-7, "float64": True}
-    found = Tried([SETTINGS["autocast-bfloat16"]], both("here", "本机"), {"autocast-bfloat16": measured})
-    assert [line for line in found.lines() if not line.startswith("#")] == ["import torch"]
-
-
 def test_blocks_to_paste_stand_around_one_step():
     """Two blocks one after the other would run the step twice, each time under one of them."""
     measured = row("a", 0.5, error=1e-7)
