@@ -1,6 +1,6 @@
 """What an exercise is, and how a learner's object is judged safely.
 
-An exercise names the global the learner defines, three hints, a solution and a check. ``judge`` turns
+An exercise names the global the learner defines, hints, a solution and a check. ``judge`` turns
 whatever the learner wrote, also a crash, into a Verdict with a sentence.
 """
 
