@@ -35,38 +35,10 @@ PINS = dict(
     for line in (ROOT / "constraints-colab.txt").read_text("utf-8").splitlines()
     if not line.startswith("#")
 )
-KERNEL = [
-    "ipywidgets",
-    "ipykernel",
-    "ipython",
-    "traitlets",
-    "ipython-genutils",
-    "decorator",
-    "pickleshare",
-    "backcall",
-    "parso",
-    "pexpect",
-    "ptyprocess",
-    "prompt_toolkit",
-    "wcwidth",
-    "Pygments",
-    "matplotlib-inline",
-    "jupyter_client",
-    "jupyter_core",
-    "platformdirs",
-    "entrypoints",
-    "pyzmq",
-    "tornado",
-    "python-dateutil",
-    "six",
-    "nest-asyncio",
-    "psutil",
-    "packaging",
-    "PyYAML",
-    "tqdm",
-    "typing_extensions",
-    "setuptools",
-]
+KERNEL = """ipywidgets ipykernel ipython traitlets ipython-genutils decorator pickleshare backcall parso pexpect
+ ptyprocess prompt_toolkit wcwidth Pygments matplotlib-inline jupyter_client jupyter_core platformdirs
+ entrypoints pyzmq tornado python-dateutil six nest-asyncio psutil packaging PyYAML tqdm typing_extensions
+ setuptools""".split()
 
 
 @pytest.fixture

@@ -181,17 +181,6 @@ def test_in_a_bundle_the_next_step_is_how_it_was_started(windows, start):
     assert done.stdout.splitlines() == tried
 
 
-@pytest.mark.parametrize(
-    ("made", "start"), [(True, "make lab PYTHON=python3.12"), (False, "python3.12 tools/env.py lab")]
-)
-def test_in_a_checkout_the_next_step_is_how_it_was_started(made, start, monkeypatch):
-    monkeypatch.setenv("MAKELEVEL", "1") if made else monkeypatch.delenv("MAKELEVEL", raising=False)
-    done = run_env_script(
-        "import env, sys; sys.version_info = (3, 14, 0); env.shutil.which = lambda name: None; env.find_python()"
-    )
-    assert f"if it is not found: {start}\n" in done.stderr, done
-
-
 def test_a_folder_too_deep_for_windows_is_named_before_anything_is_installed():
     code = "import env, types; env.os = types.SimpleNamespace(**{**vars(env.os), 'name': 'nt'}); env.not_too_deep('C:' + 'x' * %d)"
     assert run_env_script(code % 40).returncode == 0

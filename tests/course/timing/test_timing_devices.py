@@ -13,8 +13,7 @@ import torch
 from course.core import where
 from course.timing import TimingError, clock_for, compare, effort, measure
 from course.timing import clock as clocks
-from tests.support.timing_clocks import Cost, NoisyClock, costing
-from tests.support.timing_queue import Device
+from tests.support.timing_clocks import Cost, Device, NoisyClock, costing
 
 
 def test_a_device_this_machine_lacks_is_told(monkeypatch):

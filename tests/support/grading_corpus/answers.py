@@ -32,19 +32,14 @@ ODD = {
 }
 
 
-def torn(count: int) -> dict:
-    """Answers that are none, by the thousand."""
-    return {"schema": 1, "checkpoint": "90_fixture", "answers": {f"x{n}": 7 for n in range(count)}}
-
-
-def nested(where: str, depth: int = 300) -> str:
-    """A sheet whose time or checkpoint is a deep list."""
-    deep = "[" * depth + "]" * depth
-    time, checkpoint = (deep, '"90_fixture"') if where == "time" else ('"2026-01-01T10:00:00Z"', deep)
-    return f'{{"checkpoint": {checkpoint}, "answers": {{"90-c-single": {{"options": ["b"], "time": {time}}}}}}}'
+def with_a_deep_time(depth: int = 300) -> str:
+    """A sheet whose time is a deep list."""
+    answer = f'{{"options": ["b"], "time": {"[" * depth + "]" * depth}}}'
+    return f'{{"checkpoint": "90_fixture", "answers": {{"90-c-single": {answer}}}}}'
 
 
 MANY = {"schema": 1, "checkpoint": "90_fixture", "answers": {f"x{n}": {"options": ["a"]} for n in range(20_000)}}
+TORN = {"schema": 1, "checkpoint": "90_fixture", "answers": {f"x{n}": 7 for n in range(100_000)}}
 
 CASES = (
     Hostile("answers-in-the-notebook", points=13, change=in_notebook(sheet(*RIGHT))),
@@ -83,14 +78,14 @@ CASES = (
         },
     ),
     Hostile("answers-by-the-thousand", files={ANSWERS: dumped(MANY)}),
-    Hostile("answers-torn-by-the-thousand", says="more than 1000", files={ANSWERS: dumped(torn(100_000))}),
+    Hostile("answers-torn-by-the-thousand", says="more than 1000", files={ANSWERS: dumped(TORN)}),
     Hostile(
         "answers-with-endless-options",
         files={ANSWERS: dumped(sheet(answer("90-c-order", *(str(number) * 100_000 for number in range(40)))))},
     ),
     Hostile("answers-in-a-thousand-sheets", says="damaged", change=in_notebook(*[7] * 3_000)),
     Hostile("answers-with-a-byte-order-mark", points=13, files={ANSWERS: b"\xef\xbb\xbf" + dumped(sheet(*RIGHT))}),
-    Hostile("answers-with-a-deep-time", points=6 + 2, says="no valid time", files={ANSWERS: nested("time")}),
+    Hostile("answers-with-a-deep-time", points=6 + 2, says="no valid time", files={ANSWERS: with_a_deep_time()}),
     Hostile(
         "answers-given-twice",
         points=6 + 2,

@@ -38,15 +38,6 @@ def twice(notebook: NotebookNode) -> None:
         notebook.cells.append(extra)
 
 
-def same_ids(notebook: NotebookNode) -> None:
-    for cell in notebook.cells:
-        cell.id = "same"
-
-
-def only_code(notebook: NotebookNode) -> None:
-    notebook.cells = [cell for cell in notebook.cells if not cell.metadata.get("nbgrader", {}).get("grade", True)]
-
-
 def no_metadata(notebook: NotebookNode) -> None:
     """What some front ends leave."""
     for cell in notebook.cells:
@@ -63,22 +54,9 @@ def swapped(notebook: NotebookNode) -> None:
     """The grade ids of two cells exchanged, and a third one invented."""
     one, other = cell_of(notebook, "90-c-single"), cell_of(notebook, "90-t-report")
     one.metadata.nbgrader.grade_id, other.metadata.nbgrader.grade_id = "90-t-report", "90-c-single"
-    notebook.cells.append(
-        new_code_cell(
-            "13.0",
-            id="mine",
-            metadata={
-                "nbgrader": {
-                    "grade": True,
-                    "grade_id": "90-c-bonus",
-                    "points": 50,
-                    "locked": False,
-                    "solution": False,
-                    "schema_version": 3,
-                }
-            },
-        )
-    )
+    notebook.cells.append(bonus := copy.deepcopy(one))
+    bonus.update(id="mine", source="13.0")
+    bonus.metadata.nbgrader.update(grade_id="90-c-bonus", points=50, locked=False)
 
 
 def locked_edited(notebook: NotebookNode) -> None:
@@ -86,11 +64,7 @@ def locked_edited(notebook: NotebookNode) -> None:
         cell_of(notebook, identity).source = "3.0"
 
 
-def reordered(notebook: NotebookNode) -> None:
-    notebook.cells.reverse()
-
-
-def cut_answer(notebook: NotebookNode) -> None:
+def answer_moved(notebook: NotebookNode) -> None:
     notebook.cells.remove(cell_of(notebook, "90-t-contrast-answer"))
     notebook.cells.insert(0, new_code_cell(SOLVED, id="elsewhere"))
 
@@ -108,21 +82,13 @@ def linked_notebook(folder: Path) -> None:
     (folder / FILE).symlink_to(folder.parents[1] / "top-student" / LESSON / FILE)
 
 
-def linked_answers(folder: Path) -> None:
-    (folder / ANSWERS).symlink_to(folder.parents[1] / "top-student" / LESSON / ANSWERS)
-
-
 def linked_everything(folder: Path) -> None:
-    """Links to what a collector could read and a loop; none of it may reach the sandbox."""
+    """Links to what a collector could read, to the answers of the best, and a loop; none of it may reach the sandbox."""
     root = folder.parents[2]
-    for name, target in {
-        "gradebook.db": root / "gradebook.db",
-        "passwd": "/etc/passwd",
-        "key": root / "marking_secret",
-        "loop": folder,
-        "up": root,
-        "hosts.txt": "/etc/hosts",
-    }.items():
+    (folder / ANSWERS).symlink_to(root / "submitted" / "top-student" / LESSON / ANSWERS)
+    for name, target in (("gradebook.db", root / "gradebook.db"), ("key", root / "marking_secret"), ("loop", folder)):
+        (folder / name).symlink_to(target)
+    for name, target in (("passwd", "/etc/passwd"), ("up", root), ("hosts.txt", "/etc/hosts")):
         (folder / name).symlink_to(target)
 
 
@@ -130,10 +96,6 @@ def strange_names(folder: Path) -> None:
     for name in ("two\nlines.txt", "-rf", "..data", "$(touch x)", "\u202egnp.exe", "é" * 100, "~"):
         (folder / name).write_text("harmless")
     (folder / os.fsdecode(b"\xff\xfe")).write_text("no UTF-8")
-
-
-def fifo(folder: Path) -> None:
-    os.mkfifo(folder / "pipe")
 
 
 def fifo_notebook(folder: Path) -> None:
@@ -162,15 +124,6 @@ def deep_folders(folder: Path) -> None:
     for _ in range(300):
         path = path / "deeper"
         path.mkdir()
-
-
-def unreadable_name(folder: Path) -> None:
-    (folder / FILE).rename(folder / "homework (1) final.ipynb")
-
-
-def two_names(folder: Path) -> None:
-    (folder / "copy.ipynb").write_bytes((folder / FILE).read_bytes())
-    (folder / FILE).rename(folder / "other.ipynb")
 
 
 def stamp(text: str | bytes):
@@ -204,14 +157,8 @@ def deep_metadata(notebook: NotebookNode) -> None:
 
 def no_rights(folder: Path) -> None:
     """As unpacking an archive of another system can leave it; root reads it all the same."""
-    for path in folder.iterdir():
+    for path in (*folder.iterdir(), folder, folder.parent):
         path.chmod(0)
-
-
-def no_rights_at_all(folder: Path) -> None:
-    no_rights(folder)
-    folder.chmod(0)
-    folder.parent.chmod(0)
 
 
 def file_for_folder(folder: Path) -> None:
@@ -235,14 +182,8 @@ def third_version(text: str) -> str:
         for cell in nbformat.reads(text, as_version=4).cells
         if cell.cell_type == "code"
     ]
-    return json.dumps(
-        {
-            "nbformat": 3,
-            "nbformat_minor": 0,
-            "metadata": {"name": "<script>"},
-            "worksheets": [{"cells": cells, "metadata": {}}],
-        }
-    )
+    sheets = [{"cells": cells, "metadata": {}}]
+    return json.dumps({"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": "<script>"}, "worksheets": sheets})
 
 
 def nested(depth: int) -> str:
@@ -263,21 +204,13 @@ CASES = (
     Hostile("json-but-no-notebook", points=None, verdict="look", says="not a notebook", text=lambda text: '{"a": [1]}'),
     Hostile("json-too-deep", points=None, verdict="look", says="far too deeply", text=lambda text: nested(200_000)),
     Hostile("nan-in-metadata", text=as_json(not_numbers)),
-    Hostile("folders-without-rights", points=13, files=ANSWERED, place=no_rights_at_all),
-    Hostile("file-for-a-folder", says="another name", place=file_for_folder),
+    Hostile("folders-without-rights", points=13, files=ANSWERED, place=no_rights),
+    Hostile("file-for-a-folder", place=file_for_folder),
     Hostile(
         "attachment-missing",
         change=lambda nb: nb.cells.append(
             new_markdown_cell("![mine](attachment:lost.png) ![](attachment:)", id="lost")
         ),
-    ),
-    Hostile(
-        "byte-order-mark",
-        points=13,
-        verdict="damaged",
-        says="not saved in plain UTF-8",
-        files=ANSWERED,
-        text=lambda text: "\ufeff" + text,
     ),
     Hostile(
         "packed", points=None, verdict="look", says="a packed file", text=lambda text: gzip.compress(text.encode())
@@ -343,17 +276,13 @@ CASES = (
         ),
     ),
     Hostile("nothing-left", points=0, verdict="answers", says="put back", change=lambda nb: nb.cells.clear()),
-    Hostile("only-code-left", verdict="answers", says="put back", change=only_code),
     Hostile("all-twice", says="more than once", change=twice),
-    Hostile("same-cell-ids", change=same_ids),
     Hostile("metadata-lost", says="restored", change=no_metadata),
     Hostile("points-raised", says="restored", change=points_raised),
     Hostile("grade-ids-swapped", says="restored", change=swapped),
     Hostile("locked-cells-edited", says="restored", change=locked_edited),
-    Hostile("reordered", change=reordered),
-    Hostile("answer-cell-moved", says="put back", change=cut_answer),
-    Hostile("renamed", points=13, says="another name", place=unreadable_name, files=ANSWERED),
-    Hostile("two-notebooks", says="another copy", place=two_names),
+    Hostile("reordered", change=lambda nb: nb.cells.reverse()),
+    Hostile("answer-cell-moved", says="put back", change=answer_moved),
     Hostile("notebook-is-a-pipe", points=None, verdict="look", says="nothing that can be read", place=fifo_notebook),
     Hostile(
         "notebook-too-large",
@@ -365,7 +294,6 @@ CASES = (
     ),
     Hostile("link-to-the-best", points=None, verdict="look", says="a link to another file", place=linked_notebook),
     Hostile("folder-is-a-link", points=None, verdict="look", says="a link to another file", place=linked_folder),
-    Hostile("answers-are-a-link", place=linked_answers),
     Hostile(
         "links-to-secrets",
         place=linked_everything,
@@ -373,7 +301,7 @@ CASES = (
         "    assert not os.path.lexists(name), name",
     ),
     Hostile("strange-file-names", place=strange_names, harm="import os\nassert os.path.exists('two\\nlines.txt')"),
-    Hostile("pipe-in-the-folder", place=fifo),
+    Hostile("pipe-in-the-folder", place=lambda folder: os.mkfifo(folder / "pipe")),
     Hostile("gigabyte-in-the-folder", place=huge_file),
     Hostile("thousands-of-files", place=many_files),
     Hostile("deep-folders", place=deep_folders),

@@ -133,6 +133,9 @@ code = "import time; time.sleep(600)  # CORPUS_CANARY"
 """
 
 
+SHADOWED = "tabulate json torch numpy course sitecustomize usercustomize inside grader colorsys sched __main__"
+
+
 def frames(data: str) -> str:
     return FRAMES.replace("DATA", data.rstrip(",") + ",")
 
@@ -249,23 +252,7 @@ CASES = (
     Hostile("leaves-atexit", harm="import atexit\natexit.register(print, 'x')\natexit.register(lambda: 1 / 0)"),
     Hostile(
         "shadows-modules",
-        files={
-            f"{name}.py": "raise SystemExit('shadowed')\n"
-            for name in (
-                "tabulate",
-                "json",
-                "torch",
-                "numpy",
-                "course",
-                "sitecustomize",
-                "usercustomize",
-                "inside",
-                "grader",
-                "colorsys",
-                "sched",
-                "__main__",
-            )
-        }
+        files={f"{name}.py": "raise SystemExit('shadowed')\n" for name in SHADOWED.split()}
         | {".ipython/profile_default/startup/00.py": "1 / 0\n", "torch/__init__.py": "1 / 0\n"},
         harm="import colorsys, sched, torch, json, course\nassert 'student' not in colorsys.__file__",
     ),
