@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 OLDEST_TORCH, PYTHONS = (2, 9), ("3.10", "3.11", "3.12", "3.13")
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 TESTS = [
-    *(f"tests/course/flags/test_{name}.py" for name in ("flags", "flags_told")),
+    *(f"tests/course/flags/test_{name}.py" for name in ("switch_table", "flags", "flags_told")),
     *(f"tests/course/questions/test_{name}.py" for name in ("bank", "quiz_keeping", "messages")),
     *(f"tests/course/{name}.py" for name in ("core/test_machine", "timing/test_timing", "flops/test_flops")),
     *(

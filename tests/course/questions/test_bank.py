@@ -22,7 +22,6 @@ from grader.authoring.reference import claims, claims_met
 from grader.project import Project, ProjectError, beliefs
 from tests.conftest import ROOT, loaded_by
 from tests.support import quiz_items as q
-from tests.support.grading_fixtures import write
 
 BANK = Bank()
 PRACTICE = BANK.items()
@@ -274,9 +273,11 @@ def test_every_claim_is_well_made_and_met_by_a_practice_question():
 
 def test_a_claim_that_is_half_made_is_named(tmp_path):
     row = {"en": "One.", "zh": "一。", "truth": {"en": "Two.", "zh": "二。"}, "source": "https://example.org"}
+    path = tmp_path / "course" / "lessons" / "misconceptions.yaml"
+    path.parent.mkdir(parents=True)
     for fault in ({"source": None}, {"truth": {"en": "Only English."}}):
         half = {name: value for name, value in {**row, **fault}.items() if value is not None}
-        write(tmp_path / "course" / "lessons" / "misconceptions.yaml", yaml.safe_dump({"right": row, "half": half}))
+        path.write_text(yaml.safe_dump({"right": row, "half": half}), "utf-8")
         with pytest.raises(ProjectError, match="half: .*go together"):
             claims(Project(tmp_path))
 
