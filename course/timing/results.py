@@ -233,9 +233,10 @@ class Paired:
                 f"无法判定，一路漂移：测量期间 {self.drift}。请先把每个函数调用一百来次；如果之后还在变，说明每次调用都留下了什么",
             )
         if self.verdict == "undecided":
+            wide = f"{width:.2g}" if width < 10 else f"{width:.0f}"
             return t(
-                f"undecided, the interval is still {width:.2g} % wide: give it more time",
-                f"无法判定，区间仍有 {width:.2g}% 宽：请多给些时间",
+                f"undecided, the interval is still {wide} % wide: give it more time",
+                f"无法判定，区间仍有 {wide}% 宽：请多给些时间",
             )
         if self.verdict == "same":
             return t(f"the same within {self.gate:.1%}", f"在 {self.gate:.1%} 以内视为一样快")
@@ -347,7 +348,8 @@ class Comparison(_Shown):
         unit, times = t(f"round{'s' * (self.rounds != 1)}", "轮"), f"{self.rounds}"
         if self.processes:
             unit = t(f"new process{'es' * (self.processes != 1)} of each", "个各自的新进程")
-        return t(f"{times} {unit} in {self.seconds:.2g} s", f"{times} {unit}，{self.seconds:.2g} 秒")
+        seconds = f"{self.seconds:.2g}" if self.seconds < 10 else f"{self.seconds:.0f}"
+        return t(f"{times} {unit} in {seconds} s", f"{times} {unit}，{seconds} 秒")
 
     def plot(self) -> Block:
         """Every paired ratio, the intervals, the gate; see `course.figures.timing`."""
