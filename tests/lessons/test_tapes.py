@@ -1,4 +1,4 @@
-"""A tape that plays the right answers of other draws back, call by call, is worth no more than a guess."""
+"""The solution of a checkpoint's task earns all its points; a tape of the right answers of other draws is worth no more than a guess."""
 
 from __future__ import annotations
 
@@ -7,14 +7,26 @@ from statistics import fmean
 
 import pytest
 
+from course import flags
 from course.exercises.slips import same
 from grader.project import Project
 from grader.project.task import Task, plain, tasks
+from tests.lessons.losing import verdict_on
 
 PROJECT = Project()
-TASKS = [task for lesson in PROJECT.checkpoints() for task in tasks(PROJECT, lesson).values() if task.judge is None]
+EVERY = [task for lesson in PROJECT.checkpoints() for task in tasks(PROJECT, lesson).values()]
+TASKS = [task for task in EVERY if task.judge is None]
 RECORDED, PLAYED = range(30), range(1000, 1030)
 GUESS = 0.03  # share of the points that a lucky order of right answers may be worth
+
+
+@pytest.mark.parametrize("task", EVERY, ids=lambda task: task.id)
+def test_the_solution_in_the_checkpoint_earns_full_marks_and_leaves_torch_alone(task):
+    before, space = flags.read(), {}
+    exec(task.solution, space)
+    assert flags.read() == before
+    verdict = verdict_on(task, space[task.name])
+    assert verdict.points == task.points, verdict.messages
 
 
 def answers(task: Task, seed: int) -> tuple[list, list[str]]:

@@ -12,7 +12,6 @@ torch = pytest.importorskip("torch")
 from course import flags
 from course.core.i18n import LANGUAGES, pick, set_language
 from course.flags import precision
-from tests.support.flag_fixtures import frozen, newborn, untouched
 
 # --- the data ---------------------------------------------------------------------------------------------
 

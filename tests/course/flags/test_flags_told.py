@@ -11,7 +11,6 @@ torch = pytest.importorskip("torch")
 
 from course import flags
 from course.core.i18n import LANGUAGES, set_language
-from tests.support.flag_fixtures import newborn, untouched
 
 # --- leaks ------------------------------------------------------------------------------------------------
 
