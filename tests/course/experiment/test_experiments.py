@@ -15,7 +15,7 @@ import pytest
 import torch
 
 import course
-from course.core.i18n import LANGUAGES, both, pick, set_language, speaking
+from course.core.i18n import LANGUAGES, pick, set_language, speaking
 from course.core.markup import plain
 from course.core.records import load, save
 from course.experiment import base
@@ -24,8 +24,6 @@ from course.experiment.ending import time_left
 from course.experiment.explorables import page
 from course.experiment.new_process import answer_of
 from course.questions.bank import read_yaml
-
-TEXT = both("Is it?", "是吗？")
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ def _attends(rows: Tensor) -> Tensor:
 
 
 EYE, ROW, COLUMNS = torch.eye(4), torch.zeros(1, 4), torch.zeros(4, 2)
-TABLE, INTS = np.ones((4, 4), np.float32), torch.ones(4, 4, dtype=torch.long)
+TABLE = np.ones((4, 4), np.float32)
 UNKNOWN: dict[str, tuple[Callable[..., Any], list[Tensor], str]] = {
     "convolution by FFT": (
         lambda x, w: torch.fft.irfft(torch.fft.rfft(x, 32) * torch.fft.rfft(w, 32)),

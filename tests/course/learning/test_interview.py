@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -44,8 +43,6 @@ def test_there_are_twenty_and_each_is_whole_in_both_languages():
         texts = [item.stem, item.short, *item.full, *(one.text for one in item.options)]
         assert not [fault for text in texts for fault in language_faults(item.id, text)]
         assert item.source and 3 <= len(item.correct) <= 5 and len(item.full) >= 3
-        assert len(item.short["en"].split()) <= 90 and len(re.findall("[一-鿿]", item.short["zh"])) <= 170, "30 seconds"
-        assert BANK[item.id] is item or BANK[item.id] == item
 
 
 @pytest.mark.parametrize("met, state_", [(4, "correct"), (2, "partly"), (1, "incorrect"), (0, "incorrect")])

@@ -16,7 +16,6 @@ from course.roofline import Layer, Peaks, Roofline, machine, peaks
 from course.roofline.layer import OUTSIDE
 from course.roofline.tensors import moved, tensors
 
-mpl = pytest.importorskip("matplotlib")
 peaks_module = sys.modules["course.roofline.peaks"]
 GIVEN = Peaks(100e9, 20e9, "float32", "cpu", 1, {}, "2026-05-01T09:30:00Z")  # ridge: 5 FLOPs a byte
 STEADY = (0.97, 0.97, 0.97, 0.98, 0.99, 1.0, 1.0, 1.01, 1.02, 1.03, 1.03, 1.03)
@@ -150,9 +149,6 @@ def test_one_thing_to_try_first_follows_from_the_limit():
     assert "c0 (Conv2d)" in of(layer(0, 2 * 10**7, 17.1, "act", "ReLU"), *many).try_first()
     for idle, word in ((0.4, "reduce-overhead"), (0.06, "torch.autocast")):
         assert word in of(layer(1, 1, 1.0), idle=idle).try_first()
-
-
-# ---- the picture
 
 
 # ---- peaks

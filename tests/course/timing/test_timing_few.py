@@ -75,18 +75,6 @@ def test_a_row_that_was_left_out_is_named_beside_those_that_are_drawn():
     assert "有 1 行没有画出来：" in told(cut, "zh")
 
 
-def test_equal_bits_are_told_where_the_rounds_are_too_few_for_a_time():
-    """`04-cpu-enabled` on a machine so busy that no layer gets its rounds: the switch changes no result, whatever the times."""
-    (record, *_) = records("04-cpu-enabled")
-    few = {"same_bits": 1, "verdict": "undecided", "rounds": FEWEST_ROUNDS}
-    alike = replace(record, rows=[row | few for row in record.rows])
-    record = with_rounds(alike, FEWEST_ROUNDS - 1)
-    assert len(record.rows) == len(alike.rows) and all(row["low"] is None for row in record.rows)
-    assert "changes no result" in told(record, "en") and EXPERIMENTS[record.experiment].settles(record) == {
-        "04-bet-cpu": None
-    }
-
-
 @pytest.mark.parametrize("rounds", [1, 11, 12])
 def test_a_layer_has_a_range_from_twelve_rounds_on(rounds):
     peaks = Peaks(1e11, 1e10, "float32", "cpu", 1, {}, "2026-01-01T00:00:00Z")

@@ -79,12 +79,6 @@ def test_marks_are_seen_at_a_glance_with_names_and_points(pages):
         assert row == "top" or f'id="{row}"' in ada
 
 
-@pytest.mark.slow
-def test_what_the_answers_suggest_stands_on_top_and_not_where_all_is_right(pages):
-    assert 'class="ideas"' not in pages["ada"]
-    assert pages["cyd"].index('class="ideas"') < pages["cyd"].index('class="graded')
-
-
 CHOICE, NUMBER, TASK = "90-c-single", "90-c-number", "90-t-contrast"
 RIGHT, WRONG, NOT = "correct", "incorrect", "not attempted"
 
