@@ -195,7 +195,8 @@ def read_roof(rows: list[dict]) -> Reading:
         return Reading(None, numbers)
     low, high, half = batch[0]["low"], batch[0]["high"], batch[0]["work_ratio"] / 2
     numbers["ratio"] = batch[0]["ratio"]
-    return Reading("a" if low >= half else "c" if high <= 2 else "b" if low > 2 and high < half else None, numbers)
+    option = "a" if low >= half else "c" if high <= 2 else "b" if low > 2 and high < half else None
+    return Reading("longer" if option in ("a", "b") else option, numbers, bets={"03-bet-roof": option})
 
 
 def draw_roof(record: Record, bets: dict) -> Plot:

@@ -73,7 +73,8 @@ def read_cpu_enabled(rows: list[dict]) -> Reading:
         return Reading("b", drawn=drawn)
     off = verdicts & {"slower", "faster"}
     if len(off) == 1:
-        return Reading("a" if off == {"slower"} else "c", drawn=drawn)
+        option = "a" if off == {"slower"} else "c"
+        return Reading("moved", {"off": min(off)}, drawn, {"04-bet-cpu": option})
     return Reading("same bits" if alike and not off else None, drawn=drawn, bets={"04-bet-cpu": None})
 
 

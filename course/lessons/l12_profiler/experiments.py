@@ -105,13 +105,14 @@ def read_repairs(rows: list[dict]) -> Reading:
         return Reading()
     best, *others = sorted(rows, key=lambda row: row["ratio"])
     clear = all(best["high"] < other["low"] for other in others)
-    numbers, bets = {"gain": 1 / best["ratio"]}, {"12-bet-repair": REPAIRS[best["case"]] if clear else None}
+    numbers = {"best": best["case"], "ratio": best["ratio"]}
+    bets = {"12-bet-repair": REPAIRS[best["case"]] if clear else None}
     if all(row["low"] > 0.98 for row in rows):
         return Reading("none", numbers, bets=bets)
     if best["high"] >= 1:
         return Reading(None, numbers, bets=bets)
     if clear:
-        return Reading(REPAIRS[best["case"]], numbers)
+        return Reading("told", numbers, bets=bets)
     return Reading("all three" if all(row["high"] < 1 for row in rows) else None, numbers, bets=bets)
 
 
