@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from grader.course import Course, command
-from grader.project import LANGUAGES, Project
+from grader.project import LANGUAGES, Project, ProjectError
 
 LESSONS = ("01_map", "05_cudnn_benchmark")  # of the made-up class
 
@@ -22,6 +22,8 @@ def run_notebooks(arguments: argparse.Namespace) -> int:
 
     project = Project()
     made, problems = build_all(project, arguments.only)
+    if not made and not problems:
+        raise ProjectError(f"there is no lesson {arguments.only!r}; there are {', '.join(project.lessons())}")
     problems += [one for one in lint(project, arguments.only) if one.text not in "\n".join(problems)]
     problems += leaks(project, made)
     count = len(made)
@@ -80,6 +82,8 @@ def run_book(arguments: argparse.Namespace) -> int:
     from grader.book import site
 
     project = Project()
+    if strange := sorted({*(arguments.lesson or ())} - {*project.lessons()}):
+        raise ProjectError(f"there is no lesson {', '.join(strange)}; there are {', '.join(project.lessons())}")
     made = site.build(project, arguments.to.resolve(), arguments.lesson or project.lessons())
     print(made / "index.html")
     return 0

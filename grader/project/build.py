@@ -48,28 +48,21 @@ def practice_notebook(project: Project, name: str, language: str, kind: str = "l
     return _release(made, language, graded=False)
 
 
-def checkpoint_notebook(
-    project: Project, lesson: str, language: str, other_points: Mapping[str, float] | None = None, salt: str = ""
-) -> NotebookNode:
-    """The learner's checkpoint: exactly what ``nbgrader generate_assignment`` makes. other_points, salt: see
-    ``assignment_notebook``.
-    """
-    made = assignment_notebook(project, lesson, language, other_points, salt)
+def checkpoint_notebook(project: Project, lesson: str, language: str) -> NotebookNode:
+    """The learner's checkpoint: exactly what ``nbgrader generate_assignment`` makes."""
+    made = assignment_notebook(project, lesson, language)
     return _release(made, made.metadata.course.language, graded=True)
 
 
-def assignment_notebook(
-    project: Project, lesson: str, language: str, other_points: Mapping[str, float] | None = None, salt: str = ""
-) -> NotebookNode:
+def assignment_notebook(project: Project, lesson: str, language: str, salt: str = "") -> NotebookNode:
     """The instructor's version of a checkpoint with solutions: the source of the nbgrader assignment.
 
-    other_points: graded cell -> points, where they differ from the checkpoint's data. salt: of a release in which students
-    have different papers. A checkpoint in one language is built in that one.
+    salt: of a release in which students have different papers. A checkpoint in one language is built in that one.
     """
     cells = read(project.checkpoint_source(lesson))
     there = {cell.language for cell in cells if cell.language}
     language = there.pop() if len(there) == 1 else language
-    points = {**points_by_id(project, lesson), **(other_points or {})}
+    points = points_by_id(project, lesson)
     said = [
         replace(cell, body=cell.body.replace(MARK, worth(cells, points, cell.language)))
         if cell.kind == "markdown"
