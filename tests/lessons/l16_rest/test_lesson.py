@@ -20,9 +20,9 @@ from tests.lessons.live import check_shown, measured
 
 
 def order_after_compiling() -> list[dict[str, int]]:
-    """An einsum compiled by aot_eager with the search on; then the switch goes off.
+    """In a new process: an einsum compiled by aot_eager with the search on; then the switch goes off.
 
-    again: further compilations; searched: whether the compiled code and the plain call then still multiply the vector first.
+    again: further compilations; compiled, plain: whether this code and a plain call then still multiply the vector first.
     """
     a, b, v = torch.ones(20, 20), torch.ones(20, 20), torch.ones(20)
 
@@ -51,7 +51,7 @@ def test_compiled_code_keeps_its_order_when_the_switch_goes_off():
     """What the knowledge card of opt_einsum says."""
     if not can("opt_einsum"):
         pytest.skip("opt_einsum is not installed")
-    (found,) = rows_of(__name__, "order_after_compiling")
+    (found,) = rows_of("tests.lessons.l16_rest.test_lesson", "order_after_compiling")
     assert found == {"again": 0, "compiled": 1, "plain": 0}
 
 
