@@ -82,7 +82,8 @@ def read_two_lines(rows: list[dict]) -> Reading | None:
         return None
     option = "a" if len(each) == 1 else "c" if len(each) == len(rows) else "b"
     drawn = [{"what": "trainings", **_shares(each)}]
-    return Reading("a" if option == "a" else "differ", {"different": len(each)}, drawn, {"06-bet-agree": option})
+    numbers = {"different": len(each), "all": len(rows)}
+    return Reading("a" if option == "a" else "differ", numbers, drawn, {"06-bet-agree": option})
 
 
 def _each(results: list[str]) -> list[int]:
