@@ -24,7 +24,7 @@ from course.questions.bank import read_yaml
 class Exercise:
     """One code task of a lesson or project, or the visible smoke test of a checkpoint task.
 
-    lesson: the id of its lesson or project. name: the global the learner defines. check(obj) -> Verdict. hints: three
+    lesson: the id of its lesson or project. name: the global the learner defines. check(obj) -> Verdict. hints: two or three
     texts, mildest first (none for a checkpoint task). solution: Python source, or None where it is never shown. cases:
     the calls, the right results and the slips where the check is made of them.
     """
