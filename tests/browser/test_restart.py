@@ -13,7 +13,10 @@ from tests.conftest import ROOT
 
 LESSON, BET, EXPERIMENT = "05_cudnn_benchmark", "05-bet-race", "05-toy-race"
 HINT = {"en": "is not there yet", "zh": "内核刚刚重启过"}
-HEADLINE = {"en": "The toy's search pays when sizes come back.", "zh": "尺寸会重复，玩具的搜索才划算。"}
+HEADLINE = {
+    "en": "The toy's search pays with one size, not with a new size every step.",
+    "zh": "玩具的搜索：始终一种尺寸，划算；每步换新尺寸，不划算。",
+}
 RUN = """text => { const {content} = window.jupyterapp.shell.currentWidget;
   content.activeCellIndex = content.widgets.findIndex(one => one.model.type === 'code' && one.model.sharedModel.getSource().includes(text));
   content.deselectAll(); }"""

@@ -22,7 +22,7 @@ def test_an_untrusted_notebook_keeps_the_headline_the_picture_and_the_numbers(pa
         )
     notebook = Notebook(page, lab, lab.write("untrusted.ipynb", cell)).open()
     output = notebook.page.locator(".jp-OutputArea-output")
-    assert "The toy's search pays when sizes come back." in output.first.inner_text()
+    assert "The toy's search pays with one size, not with a new size every step." in output.first.inner_text()
     seen = page.evaluate(
         "() => [...document.querySelectorAll('.jp-OutputArea-output img')].filter(i => i.offsetWidth).map(i => i.naturalWidth)"
     )
