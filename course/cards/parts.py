@@ -48,17 +48,20 @@ class OptionRow:
             self._look = look
 
 
-class Choices:
-    """Options of a single, multiple or predict item, or criteria. on_change is called when the choice changes."""
+class Chosen:
+    """Which of the rows of options are chosen, in the order of the presses. Subclasses set ``rows``, and show what is chosen in ``_draw``.
 
-    def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None) -> None:
-        self.item, self.chosen, self.on_change = item, [], on_change
-        self.many, widest = item.kind in ("multiple", "spoken"), widest_state(item.kind == "predict")
-        self.rows = {one.id: OptionRow(item, one.id, self.toggle, self.many, widest) for one in item.options}
-        self.widget = light(w.VBox, [row.box for row in self.rows.values()])
+    many: several may be chosen, and a second press takes one back. on_change is called when the choice changes.
+    """
+
+    rows: dict[str, OptionRow]
+
+    def __init__(self, item: Item, many: bool, on_change: Callable[[], None]) -> None:
+        self.item, self.many, self.on_change = item, many, on_change
+        self.chosen: list[str] = []
 
     def toggle(self, option_id: str) -> None:
-        """Choose an option; where several may be chosen, a second press takes the choice back."""
+        """What a press of an option does."""
         if not self.many:
             self.chosen = [option_id]
         elif option_id in self.chosen:
@@ -69,10 +72,28 @@ class Choices:
         self.on_change()
 
     def choose(self, option_ids: list[str]) -> None:
-        """Choose exactly these options."""
+        """Choose exactly these options, in this order."""
         self.chosen = list(option_ids)
         self._draw()
         self.on_change()
+
+    def restore(self, response: Response) -> None:
+        """Show an earlier answer as chosen."""
+        self.chosen = [one for one in response.options if one in self.rows]
+        self._draw()
+
+    def _draw(self) -> None:
+        raise NotImplementedError
+
+
+class Choices(Chosen):
+    """Options of a single, multiple or predict item, or criteria."""
+
+    def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None) -> None:
+        super().__init__(item, item.kind in ("multiple", "spoken"), on_change)
+        widest = widest_state(item.kind == "predict")
+        self.rows = {one.id: OptionRow(item, one.id, self.toggle, self.many, widest) for one in item.options}
+        self.widget = light(w.VBox, [row.box for row in self.rows.values()])
 
     def _draw(self) -> None:
         for option_id, row in self.rows.items():
@@ -82,11 +103,6 @@ class Choices:
     def response(self) -> Response:
         """What is chosen now, in the order of the options."""
         return Response(tuple(one for one in self.rows if one in self.chosen))
-
-    def restore(self, response: Response) -> None:
-        """Show an earlier choice as selected."""
-        self.chosen = [one for one in response.options if one in self.rows]
-        self._draw()
 
     def lock(self, locked: bool) -> None:
         """Forbid or allow choosing."""
@@ -246,14 +262,15 @@ class Place:
             (self.box.remove_class if self._full else self.box.add_class)("tbq-free")
 
 
-class OrderList:
+class OrderList(Chosen):
     """Lines to use, and the learner's order beside them; below them on a narrow card.
 
     Places are fixed widgets, so the focus survives every move and nothing on the card jumps.
     """
 
     def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None) -> None:
-        self.item, self.chosen, self.locked, self.on_change = item, [], False, on_change
+        super().__init__(item, True, on_change)
+        self.locked = False
         widest = t("does not belong", "不该出现")
         self.rows = {one.id: OptionRow(item, one.id, self.toggle, True, widest) for one in item.options}
         self.places = [Place(self, number) for number in range(len(item.options))]
@@ -272,21 +289,6 @@ class OrderList:
         box = light(w.VBox, [note, *(self.rows[one].box for one in ids)])
         box.add_class("tbq-pair")
         return box
-
-    def toggle(self, option_id: str) -> None:
-        """Append a line to the order, or take it out."""
-        if option_id in self.chosen:
-            self.chosen.remove(option_id)
-        else:
-            self.chosen.append(option_id)
-        self._draw()
-        self.on_change()
-
-    def choose(self, option_ids: list[str]) -> None:
-        """Make this the whole order."""
-        self.chosen = list(option_ids)
-        self._draw()
-        self.on_change()
 
     def move(self, number: int, step: int) -> None:
         """Move the line at a place up (-1) or down (+1), or take it out (0); the focus goes with the line."""
@@ -325,11 +327,6 @@ class OrderList:
     def response(self) -> Response:
         """The learner's present order."""
         return Response(tuple(self.chosen))
-
-    def restore(self, response: Response) -> None:
-        """Show an earlier order."""
-        self.chosen = [one for one in response.options if one in self.rows]
-        self._draw()
 
     def lock(self, locked: bool) -> None:
         """Forbid or allow moving lines."""
