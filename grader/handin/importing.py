@@ -24,7 +24,7 @@ from grader.course.marks import require
 from grader.handin.archive import Entry, opened
 from grader.handin.guard import guarded
 from grader.handin.handin import OURS, STAMP, Files, digest, lying, stored, unpacked, write, write_new
-from grader.handin.reading import files_of, read
+from grader.handin.reading import Reading, files_of, read
 from grader.handin.roster import FILE, Roster, enrol, roster
 from grader.project.files import replace
 from grader.project.names import groups, printable
@@ -216,13 +216,12 @@ def _with_own_names(place: PurePosixPath, files: list[tuple[str, Entry]]) -> Gro
 def _take(course: Course, student: str, hand_ins: list[Group], imported: Imported) -> PurePosixPath:
     """Bring in the last hand-in with work; returns where it lay in the archive."""
     lesson, text = imported.lesson, released_text(course.root, imported.lesson)
-    tried = [(place, stored(files)) for place, files in hand_ins]
-    place, files = next(((place, files) for place, files in tried if _works(files, lesson, text)), tried[0])
-    if len(tried) > 1:
+    folder = course.root / "submitted" / student / lesson
+    place, files, new = _with_work(hand_ins, lesson, text)
+    if len(hand_ins) > 1:
         imported.said.append(
-            f"{student}: {len(tried)} hand-ins; taken is the last one with work in it, {printable(str(place))}"
+            f"{student}: {len(hand_ins)} hand-ins; taken is the last one with work in it, {printable(str(place))}"
         )
-    new, folder = read(unpacked(files), lesson, text), course.root / "submitted" / student / lesson
     if new.held is not None:
         imported.held[student] = new.held[1]["en"]
     imported.said += [f"left out of {student}: {one}" for one in files.left_out]
@@ -238,6 +237,18 @@ def _take(course: Course, student: str, hand_ins: list[Group], imported: Importe
         (imported.replaced if folder.exists() else imported.new).append(student)
         put(course.root, student, lesson, files)
     return place
+
+
+def _with_work(hand_ins: list[Group], lesson: str, text: str) -> tuple[PurePosixPath, Files, Reading]:
+    """(where it lay, its files, what is read of them) of the first of these hand-ins with work in it, else of the first."""
+    first = None
+    for place, entries in hand_ins:
+        files = stored(entries)
+        found = place, files, read(unpacked(files), lesson, text)
+        if found[2].works:
+            return found
+        first = first or found
+    return first
 
 
 def put(course: Path, student: str, lesson: str, files: Files) -> None:
@@ -259,10 +270,6 @@ def put(course: Path, student: str, lesson: str, files: Files) -> None:
         if os.path.lexists(folder):  # what was there stays
             shutil.rmtree(complete, ignore_errors=True)
         raise
-
-
-def _works(files: Files, lesson: str, text: str) -> bool:
-    return read(unpacked(files), lesson, text).works
 
 
 def report(course: Course, imported: Imported, path: Path) -> str:
