@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.course.nbgrader_config import FILE
 from grader.project import HERE, Infrastructure, Project, ProjectError, name_of, notebook_in
-from grader.project.files import locked, unlock
+from grader.project.files import locked, replace, unlock
 from grader.project.names import fault, groups
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def init(
     project: Project | None = None,
     timezone: str | None = None,
 ) -> list[str]:
-    """Make a course directory, or complete one without overwriting a file; returns sentences about what was done.
+    """Make a course directory, or complete one without overwriting a file; of an older one's settings the import of ours is mended.
+    Returns sentences about what was done.
 
     timezone: in which dates are read and shown; None for that of this machine. Raises ProjectError for one that is not known.
     """
@@ -54,7 +55,7 @@ def init(
     if config.exists():
         text = config.read_text(encoding="utf-8")
         if f"from {MOVED[0]} " in text:
-            config.write_text(text.replace(f"from {MOVED[0]} ", f"from {MOVED[1]} "), encoding="utf-8")
+            replace(root, config, text.replace(f"from {MOVED[0]} ", f"from {MOVED[1]} ").encode())
             said.append(f"{config} names {MOVED[1]} now, where it named {MOVED[0]}")
         said.append(f"kept {config}: language, course id, exchange and time zone stay as they are there")
     else:
