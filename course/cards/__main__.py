@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from course.cards.anki import export, exportable
-from course.core.files import replace_file
+from course.core.home import replace_file
 from course.core.i18n import LANGUAGES, language, set_language, t
 from course.questions.bank import load_bank
 from course.questions.knowledge import read

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from course.core import home
-from course.core.files import replace_file
+from course.core.home import replace_file
 
 LANGUAGES = ("en", "zh")
 Text = str | Mapping[str, str]

@@ -15,7 +15,7 @@ from reprlib import repr as short
 from typing import Any
 
 from course.core import home
-from course.core.files import replace_file
+from course.core.home import replace_file
 from course.core.i18n import Text, both, t
 
 SCHEMA = 1

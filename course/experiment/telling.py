@@ -11,8 +11,8 @@ from typing import Any
 
 from course.core.catalog import lesson_folder
 from course.core.i18n import LANGUAGES, Text, language, pick, speaking
+from course.core.units import fold, one_in, ratio_words, time_change, time_words, times
 from course.experiment.reading import Reading
-from course.figures.words import fold, one_in, ratio_words, time_change, time_words, times
 from course.questions.bank import read_yaml
 
 

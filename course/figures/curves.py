@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from course.core.i18n import t
+from course.core.units import time_words
 from course.figures.kinds import Bet, checked, ticks_between
 from course.figures.svg import SLIM, Canvas, SvgPicture, scale, wide
-from course.figures.words import time_words
 
 # --- paid back? two running totals and where they cross ------------------------------------------------------
 

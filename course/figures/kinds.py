@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from course.core.i18n import t
+from course.core.units import ratio_words
 from course.figures.svg import BROAD, Canvas, SvgPicture, scale, wide
-from course.figures.words import ratio_words
 
 LEAST_ROUNDS = 12
 """Fewer rounds are drawn as boxes, without a place on the axis."""

@@ -174,7 +174,7 @@ class AnswerSheet:
         }
 
     def _write(self) -> None:
-        from course.core.files import replace_file
+        from course.core.home import replace_file
 
         content = json.dumps({**self.payload(), "history": self.history}, ensure_ascii=False, indent=1)
         replace_file(self.path, content.encode() + b"\n")

@@ -6,7 +6,6 @@ torchvision namesakes (module names are simpler); gpt_block, unet and lstm are o
 
 from __future__ import annotations
 
-from course.models.sequence import gpt_block, lstm
-from course.models.vision import mobilenet_v2, resnet18, resnet50, unet, vgg16, vit_b_16
+from course.models.networks import gpt_block, lstm, mobilenet_v2, resnet18, resnet50, unet, vgg16, vit_b_16
 
 __all__ = ["gpt_block", "lstm", "mobilenet_v2", "resnet18", "resnet50", "unet", "vgg16", "vit_b_16"]

@@ -7,6 +7,7 @@ from typing import Any
 
 from course.core.i18n import t
 from course.core.units import scaled
+from course.figures.picture import GUIDE
 from course.roofline.layer import OUTSIDE, TINY, Layer, by_bound
 from course.roofline.roof import Peaks
 from course.roofline.words import bound_word, percent
@@ -28,8 +29,6 @@ def draw(points: Sequence[Layer], roof: Peaks, ax: Any, named: Layer | None = No
     from matplotlib.ticker import FuncFormatter
     from matplotlib.transforms import ScaledTranslation
 
-    from course.figures.style import guide
-
     shown = [layer for layer in points if layer.flops and layer.moved]
     spots = [layer.intensity for layer in shown] + [roof.ridge]
     left, right = min(spots) / 4, max(spots) * 4
@@ -38,7 +37,7 @@ def draw(points: Sequence[Layer], roof: Peaks, ax: Any, named: Layer | None = No
     rates = f"{scaled(roof.flops_per_s, 'FLOP/s')} ({roof.dtype}), {scaled(roof.bytes_per_s, 'B/s')}"
     label = t(f"measured peak: {rates}", f"实测峰值：{rates}")
     bend = [roof.roof(x) for x in (left, roof.ridge, right)]
-    ax.plot([left, roof.ridge, right], bend, color=guide(), linewidth=2, label=label)
+    ax.plot([left, roof.ridge, right], bend, color=GUIDE, linewidth=2, label=label)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: scaled(value, "FLOP/s")))
     ax.set_xlabel(t("arithmetic intensity (FLOPs a byte)", "计算强度（FLOPs/字节）"))
@@ -52,10 +51,8 @@ def draw(points: Sequence[Layer], roof: Peaks, ax: Any, named: Layer | None = No
 
 def _points(ax: Any, shown: Sequence[Layer], every: Sequence[Layer]) -> None:
     """The layers that have a place; the legend names the others, and its parts of the time are those of all, as in the text."""
-    from course.figures.style import colors, guide
-
     total, parts = max(sum(layer.time_ms for layer in every), TINY), by_bound(every)
-    blue, ground, grey = colors()[0], ax.get_facecolor(), guide()
+    blue, ground, grey = "C0", ax.get_facecolor(), GUIDE
     looks = {"compute": ("o", blue, blue), "memory": ("s", ground, blue), "overhead": ("^", ground, grey)}
     for bound, (marker, face, edge) in looks.items():
         group, word = [layer for layer in shown if layer.bound == bound], bound_word(bound)
@@ -82,12 +79,10 @@ def _names(ax: Any, shown: Sequence[Layer], along: Sequence[tuple[float, float]]
     """Names of the slowest layers, each at the nearest place where it covers no name, no point and no roof."""
     from matplotlib.transforms import Bbox
 
-    from course.figures.style import guide
-
     ax.figure.draw_without_rendering()  # settles the layout: only now is it known where a name would stand
     spots = ax.transData.transform([(layer.intensity, layer.flops_per_s) for layer in shown] + list(along))
     taken = [Bbox.from_extents(x - 4, y - 4, x + 4, y + 4) for x, y in spots]
-    line = {"arrowstyle": "-", "linewidth": 0.6, "color": guide(), "shrinkA": 0}
+    line = {"arrowstyle": "-", "linewidth": 0.6, "color": GUIDE, "shrinkA": 0}
     slowest = sorted(shown, key=lambda layer: -layer.time_ms)[:NAMED]
     look = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 8, "zorder": 4}
     for layer in [*(one for one in shown if one is named), *(one for one in slowest if one is not named)]:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from course.core.i18n import Text, both, pick, t
+from course.core.units import less_time
 from course.experiment.reading import CUT_SHORT, EMPTY, kind_of
-from course.figures.words import less_time
 
 ALIKE = 0.05
 """A likely range within this share of 1 is no difference that is worth a line."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from course.core.files import replace_file
+from course.core.home import replace_file
 from course.core.i18n import html_language, pick, t
 from course.core.look import css
 from course.core.suggest import did_you_mean

@@ -16,7 +16,7 @@ from typing import Any
 from course.core import records
 from course.core.catalog import LESSONS, lesson_folder
 from course.core.i18n import Text, pick, t
-from course.figures.words import ratio_words
+from course.core.units import ratio_words
 from course.timing.stats import median
 
 FILE = lesson_folder(LESSONS[0].id).parent / "cards.yaml"

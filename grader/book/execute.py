@@ -19,8 +19,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-from course.core.files import replace_file
-from course.core.home import NAME
+from course.core.home import NAME, replace_file
 from grader.project import Project, ProjectError
 
 LONGEST_CELL_S = 600

@@ -15,7 +15,7 @@ from collections import Counter
 
 import pytest
 
-from course.core import files
+from course.core import home
 from course.core.catalog import LESSONS
 from course.core.i18n import LANGUAGES
 from course.experiment import new_process
@@ -69,13 +69,13 @@ def test_a_file_that_is_held_for_a_moment_is_replaced_after_it(tmp_path, monkeyp
 
         return replace
 
-    monkeypatch.setattr(files, "WAITS_S", (0.0, 0.0))
-    monkeypatch.setattr(files.os, "replace", held(2))
-    files.replace_file(target, b"new")
+    monkeypatch.setattr(home, "WAITS_S", (0.0, 0.0))
+    monkeypatch.setattr(home.os, "replace", held(2))
+    home.replace_file(target, b"new")
     assert len(tries) == 3 and target.read_bytes() == b"new"
-    monkeypatch.setattr(files.os, "replace", held(3))
+    monkeypatch.setattr(home.os, "replace", held(3))
     with pytest.raises(PermissionError):
-        files.replace_file(target, b"newer")
+        home.replace_file(target, b"newer")
     assert target.read_bytes() == b"new" and [*tmp_path.iterdir()] == [target]
 
 

@@ -15,11 +15,11 @@ import torch
 from course.core.i18n import both, t
 from course.core.machine import can
 from course.core.records import Record
+from course.core.units import time_words
 from course.experiment.base import Budget, experiment, get
 from course.experiment.reading import FEW, Reading, groups
 from course.figures.lanes import Scene, Span, timed_lanes
 from course.figures.svg import SvgPicture
-from course.figures.words import time_words
 from course.lessons.l02_timing.toy_device import ToyDevice
 from course.timing.stats import median_interval
 

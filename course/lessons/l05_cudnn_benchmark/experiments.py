@@ -16,12 +16,12 @@ import torch
 from course.core import arguments
 from course.core.i18n import both, pick, t
 from course.core.records import Record
+from course.core.units import time_words
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading, race_row
 from course.figures.kinds import Bar, Bet, bars
 from course.figures.svg import SvgPicture
-from course.figures.words import time_words
 from course.lessons.l05_cudnn_benchmark.probes import created
 from course.models import toy_search
 from course.timing.stats import quantile

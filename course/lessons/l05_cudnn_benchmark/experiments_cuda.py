@@ -8,13 +8,13 @@ from typing import Any
 
 from course.core.i18n import both, t
 from course.core.records import Record
+from course.core.units import SAME
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading, groups
 from course.figures.curves import cost_curve
 from course.figures.kinds import Bet
 from course.figures.svg import SvgPicture
-from course.figures.words import SAME
 from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES, REPEATS
 from course.timing.stats import median
 

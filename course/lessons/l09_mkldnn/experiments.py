@@ -14,13 +14,13 @@ from torch import nn
 from course.core.i18n import Text, both, t
 from course.core.records import Record
 from course.core.tables import Table
+from course.core.units import ratio_words
 from course.experiment.base import Budget, experiment
 from course.experiment.drawing import draw
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading, kind_of, race_row
 from course.experiment.telling import joined, telling
 from course.figures.svg import SvgPicture
-from course.figures.words import ratio_words
 from course.lessons.l09_mkldnn.probes import ROUTES, layers, logged, routes_of, typical_log
 from course.trace.onednn_log import log_of, on_off, parse, time_in
 

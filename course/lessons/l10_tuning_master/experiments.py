@@ -15,12 +15,12 @@ from course.core.i18n import LANGUAGES, both, speaking, t
 from course.core.markup import plain
 from course.core.records import Record
 from course.core.tables import Table
+from course.core.units import time_words, times
 from course.experiment.base import Budget, experiment, get
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
 from course.figures.curves import cost_curve
 from course.figures.svg import SvgPicture
-from course.figures.words import time_words, times
 from course.game import cases
 from course.lessons.l10_tuning_master import panel, workloads
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from course.core import load
 from course.core.i18n import Text, both, pick, t
 from course.core.markup import plain
-from course.figures.words import time_change
+from course.core.units import time_change
 from course.game.board import OPEN
 from course.game.cases import Case
 from course.game.play import Read

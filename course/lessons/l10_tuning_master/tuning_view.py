@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from course.cards.page import table
 from course.core.i18n import pick, t
 from course.core.markup import inline, plain
-from course.core.units import format_ratio
+from course.core.units import format_ratio, ratio_words
 from course.figures.kinds import Bet as Marked
 from course.figures.kinds import Ratio, ratio_rows
-from course.figures.words import ratio_words
 from course.game import view
 from course.game.cases import EVIDENCE
 from course.game.view import aside, colon, source_words

@@ -86,7 +86,7 @@ def test_missing_and_binary_files_get_a_sentence(tmp_path):
 
 
 def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
-    monkeypatch.setattr("course.core.files.os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr("course.core.home.os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
         save(make(), tmp_path)
     assert list(tmp_path.iterdir()) == []

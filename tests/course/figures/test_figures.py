@@ -33,7 +33,7 @@ from tests.conftest import loaded_by, tell
 from tests.support.timing_clocks import NoisyClock, costing
 
 pytestmark = pytest.mark.filterwarnings("error")
-style_module = sys.modules["course.figures.style"]
+style_module = sys.modules["course.figures.picture"]
 
 MACHINE = {"device": "cpu", "device_name": "AMD EPYC", "torch": "2.13.0"}
 ROWS = [
