@@ -44,18 +44,14 @@ def cheat_sheet(*names: str) -> None:
 
 @in_words
 def poster(path: str | Path | None = None) -> None:
-    """The whole map in one picture; a path saves it as an SVG file."""
-    from course.verbs.portfolio import poster as drawing
+    """The whole map on one page; a path saves it as an HTML file."""
+    from course.verbs.portfolio.poster import poster as whole_map
 
-    svg = drawing.poster()
-    if path is not None:
-        write_file(Path(path), svg.encode(), anywhere())
-        return
-    name = t("The map, wider than the page: scroll in it", "全图比页面宽，可以在里面滚动")
-    put(
-        f'<div style="overflow:auto;max-height:85vh" tabindex="0" role="region" aria-label="{name}">{svg}</div>',
-        drawing.described(),
-    )
+    if path is None:
+        put(whole_map())
+    else:
+        title = t("The whole map of torch.backends", "torch.backends 全图")
+        write_file(Path(path), html_file(title, whole_map()).encode(), anywhere())
 
 
 @in_words
@@ -77,14 +73,9 @@ def _parts() -> Iterator[Part]:
     from course.verbs.passport import passport_html
     from course.verbs.portfolio.cheat_sheet import cheat_sheet as sheet_of
     from course.verbs.portfolio.cheat_sheet import sheets_html
-    from course.verbs.portfolio.poster import poster as drawing
+    from course.verbs.portfolio.poster import poster as whole_map
 
-    name = t("The map; scroll in it", "全图，可以在里面滚动")
-    yield Part(
-        "map",
-        t("🗺️ The map", "🗺️ 全图"),
-        f'<div class="wide" tabindex="0" role="region" aria-label="{name}">{drawing()}</div>',
-    )
+    yield Part("map", t("🗺️ The map", "🗺️ 全图"), whole_map())
     yield Part("sheets", t("📄 Cheat sheets", "📄 速查表"), sheets_html(sheet_of(group) for group in GROUPS))
     yield Part("interview", t("🎤 Interview", "🎤 面试题"), _interview())
     yield Part("cards", t("🎴 Knowledge cards", "🎴 知识卡"), cards_html(knowledge.read().values()))
@@ -151,10 +142,15 @@ def document(parts: Sequence[Part]) -> str:
         f"<h2>{html.escape(part.title)}</h2>{part.body}</section>"
         for place, part in enumerate(parts)
     )
+    contents = f'<nav aria-label="{t("Parts", "目录")}"><ul>{links}</ul></nav>'
+    return html_file(title, f"<p>{note}</p>{contents}{sections}<script>{SCRIPT}</script>")
+
+
+def html_file(title: str, body: str) -> str:
+    """A whole HTML file in the language in use."""
     return (
         f'<!DOCTYPE html>\n<html lang="{html_language()}" class="tb-page"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><title>{title}</title>'
-        f'<meta name="generator" content="torch-backends-course {__version__}"><style>{css(*CSS)}</style></head><body>'
-        f'<main><h1>{title}</h1><p>{note}</p><nav aria-label="{t("Parts", "目录")}"><ul>{links}</ul></nav>{sections}</main>'
-        f"<script>{SCRIPT}</script></body></html>\n"
+        f'<meta name="generator" content="torch-backends-course {__version__}"><style>{css(*CSS)}</style></head>'
+        f"<body><main><h1>{title}</h1>{body}</main></body></html>\n"
     )

@@ -54,7 +54,7 @@ def everything(project: Project, code: str, lessons: list[str], bets: str = "") 
         "claims": lambda: iter([reference.body(project, "claims", code)]),
         "cards": lambda: iter([reference.body(project, "cards", code)]),
         "tools": lambda: _tools(project, code),
-        "poster": lambda: _poster(code),
+        "poster": lambda: iter([raw(poster())]),
         "find": lambda: _find(code),
     }
     with speaking(code):
@@ -120,12 +120,6 @@ def _tools(project: Project, code: str) -> Iterator[str]:
         yield raw(head(f"notebooks/{code}/tools/{name}.ipynb", code, project))
     text = (project.root / "docs" / ("tools.md" if code == "en" else "tools.zh-CN.md")).read_text("utf-8")
     yield _without_links(text)
-
-
-def _poster(code: str) -> Iterator[str]:
-    svg = poster()
-    name = html.escape(pick(TITLES["poster"], code), quote=True)
-    yield raw(f'<div class="book-wide" tabindex="0" role="region" aria-label="{name}">{svg}</div>')
 
 
 def _find(code: str) -> Iterator[str]:

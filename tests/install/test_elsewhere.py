@@ -152,7 +152,7 @@ passport()
 export_progress("进度.jsonl")
 import_progress("进度.jsonl")
 take_home("全部.html")
-poster("map.svg")
+poster("map.html")
 progress()
 from course.flops import count
 from course.timing import compare
@@ -169,7 +169,7 @@ def test_the_way_of_a_learner_is_open_on_windows(windows, language):
     code = LEARNER.format(language=language)
     done = script(windows, code, COURSE_DEBUG="1", COURSE_TEXT="1", COURSE_REPLAY="0", PYTHONIOENCODING="utf-8")
     assert done.returncode == 0 and not re.search("Error|Warning", done.stderr), done.stderr
-    assert {path.name for path in (windows / "work").iterdir()} >= {"进度.jsonl", "全部.html", "map.svg"}
+    assert {path.name for path in (windows / "work").iterdir()} >= {"进度.jsonl", "全部.html", "map.html"}
     lines = (windows / "home" / "answers.jsonl").read_bytes().splitlines()
     assert {"05-bet-price", "05-what-for"} <= {json.loads(line)["item"] for line in lines}
 

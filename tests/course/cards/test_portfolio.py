@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from xml.etree import ElementTree
 
 import pytest
 
@@ -16,8 +15,8 @@ from course.experiment import base
 from course.flags import GROUPS, SWITCHES
 from course.questions import knowledge
 from course.verbs import state
-from course.verbs.portfolio import poster as drawing
 from course.verbs.portfolio.cheat_sheet import cheat_sheet, own_numbers, sheet_html, short_name
+from course.verbs.portfolio.poster import entry_name, poster
 from tests.lessons.l15_review.rows import flips
 
 NAME = "15-flip-all"
@@ -100,7 +99,7 @@ def test_a_sheet_carries_the_advice_of_its_cards(group, card):
 def test_sheets_and_poster_change_no_switch():
     before = flags.read()
     cheat_sheet("cudnn")
-    drawing.poster()
+    poster()
     assert flags.read() == before
 
 
@@ -110,11 +109,12 @@ def test_sheets_and_poster_change_no_switch():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_poster_is_a_file_that_names_every_switch(language, tmp_path):
     with speaking(language):
-        course.poster(tmp_path / "map.svg")
-    whole = (tmp_path / "map.svg").read_text("utf-8")
-    shown = {node.text for node in ElementTree.fromstring(whole).iter("{http://www.w3.org/2000/svg}text")}
-    assert {drawing.Entry(one).name for one in SWITCHES.values()} <= shown
-    assert bool(re.search("[\u4e00-\u9fff]", "".join(shown))) == (language == "zh")
+        course.poster(tmp_path / "map.html")
+    whole = (tmp_path / "map.html").read_text("utf-8")
+    assert all(f"<code>{entry_name(one)}</code>" in whole for one in SWITCHES.values())
+    assert bool(re.search("[\u4e00-\u9fff]", whole.partition("<body>")[2].rpartition("</style>")[2])) == (
+        language == "zh"
+    )
 
 
 # --- one file ---
