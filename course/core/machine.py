@@ -12,7 +12,6 @@ import platform
 import re
 import shutil
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable
 from importlib import metadata
@@ -31,7 +30,7 @@ _CAN: dict[str, Callable[[], Any]] = {
     "mkldnn": lambda: _torch()._C._has_mkldnn,
     "onnx": lambda: all(map(importlib.import_module, ONNX)),
     "opt_einsum": lambda: importlib.import_module("opt_einsum"),
-    "compiler": lambda: _compiler() and not _space_in_temp(),
+    "compiler": lambda: _compiler(),
     "two_cores": lambda: _cores() >= 2,
     "cuda": lambda: not on_rocm() and _works("cuda"),
     "mps": lambda: _works("mps"),
@@ -90,9 +89,8 @@ def can(needs: str) -> bool:
     """Whether this machine can run what `needs` names, one of NEEDS.
 
     'mkldnn' asks for oneDNN in this build; 'onnx' for the packages that write and run ONNX files; 'opt_einsum' for
-    that package; 'compiler' for the C++ compiler that torch.compile calls on a CPU, and no space in the name of the folder for
-    temporary files (torch 2.13 calls g++ with names that end there); 'two_cores' for two processors that this process may
-    use; 'cuda' and 'mps' for a device that does a small sum. 'cuda' means NVIDIA's: a ROCm build answers to the same name,
+    that package; 'compiler' for the C++ compiler that torch.compile calls on a CPU; 'two_cores' for two processors that this
+    process may use; 'cuda' and 'mps' for a device that does a small sum. 'cuda' means NVIDIA's: a ROCm build answers to the same name,
     but there torch.backends.cudnn drives MIOpen, and what is said of cuDNN would be said of another library.
     Raises ValueError, in words, for any other name.
     """
@@ -116,19 +114,8 @@ def _compiler() -> str | None:
     return shutil.which(os.environ.get("CXX") or COMPILERS.get(sys.platform, "g++"))
 
 
-def _space_in_temp() -> bool:
-    return " " in tempfile.gettempdir()
-
-
 def next_step(needs: str) -> Text:
     """What a learner can do where `can` says no; empty where only another machine or another PyTorch helps."""
-    if needs == "compiler" and _compiler() and _space_in_temp():
-        return both(
-            f"Next step: torch.compile cannot work in `{tempfile.gettempdir()}`, because of the space in its name. Set the environment "
-            "variable TMPDIR (on Windows TEMP) to a folder without one before you start Jupyter.",
-            f"下一步：`{tempfile.gettempdir()}` 的名字里有空格，torch.compile 在里面编译不了。启动 Jupyter 之前，"
-            "请把环境变量 TMPDIR（Windows 上是 TEMP）设成一个名字里没有空格的文件夹。",
-        )
     if needs == "compiler":
         return both(
             "Next step: install it (Debian, Ubuntu: `sudo apt install g++ python3-dev`; macOS: `xcode-select --install`; "
@@ -210,14 +197,7 @@ def _cuda_facts() -> dict[str, Any]:
 
 
 def _driver() -> str | None:
-    """The NVIDIA driver version, from the kernel module or from nvidia-smi."""
-    try:
-        with open("/proc/driver/nvidia/version", encoding="utf-8", errors="replace") as file:
-            found = re.search(r"\b(\d{3}\.\d+(?:\.\d+)?)\b", file.read())
-        if found:
-            return found.group(1)
-    except OSError:
-        pass
+    """The NVIDIA driver version."""
     return next(iter(_said_by("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader").split()), None)
 
 

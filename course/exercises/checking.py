@@ -53,26 +53,6 @@ def watched(call: Callable[[], Any], *switches: str) -> list[Step]:
     return steps
 
 
-def same_work(one: list[Step], other: list[Step]) -> bool:
-    """Whether two watched calls computed the same: the same operations, and results that differ by rounding at most."""
-    import torch
-
-    def close(a: Any, b: Any) -> bool:
-        if isinstance(a, (tuple, list)):
-            return isinstance(b, (tuple, list)) and len(a) == len(b) and all(map(close, a, b))
-        if not isinstance(a, torch.Tensor):
-            return True
-        return (
-            isinstance(b, torch.Tensor)
-            and a.shape == b.shape
-            and torch.allclose(a.detach().double(), b.detach().double(), rtol=1e-2, atol=1e-3, equal_nan=True)
-        )
-
-    return [step.name for step in one] == [step.name for step in other] and all(
-        close(a.result, b.result) for a, b in zip(one, other, strict=True)
-    )
-
-
 def comparison(found: Any) -> Comparison | None:
     """What `compare` gave back for two functions, which it still knows; None for anything else."""
     from course.timing import Comparison

@@ -8,14 +8,13 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
-from contextlib import suppress
 from typing import Any
 
 from course.core.catalog import lesson_folder
 from course.core.i18n import pick, t
 from course.core.machine import can, device_of, one_line, passport
 from course.core.records import Record, nearest, save
-from course.experiment import base, reports
+from course.experiment import base
 
 HOME = "home"  # --record without a folder: each recording goes to its lesson
 INTERRUPTED = 130
@@ -39,9 +38,6 @@ def main(argv: list[str] | None = None) -> int:
         help="only what is not recorded complete from this machine and torch: goes on after a stop",
     )
     parser.add_argument("--budget", metavar="SECONDS", type=float, help="seconds for each, default its own")
-    parser.add_argument(
-        "--list", action="store_true", help="list the experiments, what they need and what there is to show of each"
-    )
     args = parser.parse_args(argv)
     try:
         import torch  # noqa: F401
@@ -49,11 +45,8 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{error}. Next step: pip install torch numpy tqdm", file=sys.stderr)
         return 1
     known = base.load_all()
-    if args.list:
-        print_list(known)
-        return 1 if base.FAILED_LESSONS else 0
     if not args.record:
-        parser.error("say --record, with a folder or without one (--list shows the experiments)")
+        parser.error("say --record, with a folder or without one")
     if args.needs and not can(args.needs):
         print(pick(one_line()))
         print(nothing_to_record(args.needs))
@@ -94,27 +87,6 @@ def held(exp: base.Experiment, folder: str, about: dict[str, Any]) -> bool:
         and found.complete
         and all(found.machine.get(key) == about[key] for key in ("device", "device_name", "torch"))
     )
-
-
-def evidence(exp: base.Experiment) -> list[str]:
-    """What there is to show of an experiment here, best first: live, recorded, field reports; none where nothing is."""
-    found = ["live"] if can(exp.needs) else []
-    if recorded := base.recording(exp):
-        found.append(f"recorded ({recorded.machine_name})")
-    with suppress(ModuleNotFoundError):  # PyYAML: a machine that records can do without it
-        found += ["field reports"] if reports.about(exp.name) else []
-    return found or ["none"]
-
-
-def print_list(known: dict[str, base.Experiment]) -> None:
-    """One line an experiment: name, what it needs, seconds, what there is to show of it here."""
-    for exp in known.values():
-        title = ""
-        with suppress(ModuleNotFoundError):
-            title = pick(exp.telling.title)
-        print(f"{exp.name:26} needs {exp.needs:8} {exp.seconds:4g} s  {', '.join(evidence(exp)):56} {title}".rstrip())
-    for module, why in base.FAILED_LESSONS.items():
-        print(f"{module}: could not be loaded: {why}", file=sys.stderr)
 
 
 def told(exp: base.Experiment, record: Record) -> str:

@@ -1,12 +1,11 @@
 """What probes of GPU experiments share: the device (without one they run on the CPU, which tests their form alone), and which kernels
-ran: the profiler's list, compared by whole names, and the part of a name that differs.
+ran, by the profiler.
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -15,8 +14,6 @@ import torch
 from course.core.profiled import WHOLE, events_of, is_kernel, runs_on_cuda
 
 T = TypeVar("T")
-SIGN = " | "
-"""Between the names of a set in one field of a row."""
 
 
 def device() -> str:
@@ -65,45 +62,3 @@ def summed(events: Iterable[Any], on_gpu: bool) -> list[dict[str, Any]]:
         {"kernel": name, "calls": len(times), "mean_us": sum(times) / len(times)} for name, times in totals.items()
     ]
     return sorted(found, key=lambda row: -row["calls"] * row["mean_us"])
-
-
-def joined_set(rows: Iterable[dict[str, Any]]) -> str:
-    """The kernels of a library as one text, in the order of the alphabet: two texts are equal when the sets are.
-
-    Copies and PyTorch's own element-wise kernels (`at::native`) are left out, unless there are no others.
-    """
-    names = {row["kernel"] for row in rows}
-    of_library = {name for name in names if not re.match(r"(void )?at::native|Mem(cpy|set)", name)}
-    return SIGN.join(sorted(of_library or names))
-
-
-def differing_parts(names: Iterable[str], most: int = 60) -> dict[str, str]:
-    """name -> the part of it that the others do not share, between … where something is left out.
-
-    A single name comes back without ``void`` and arguments. most: longer parts lose their middle.
-    """
-    listed = list(dict.fromkeys(names))
-    if len(listed) < 2:
-        return {name: _clipped(name.removeprefix("void ").split("(")[0], most) for name in listed}
-    parts = [re.findall(r"[A-Za-z0-9]+|_+|[^A-Za-z0-9_]+", name) for name in listed]
-    start = _common(parts)
-    rest = [one[start:] for one in parts]
-    end = _common([one[::-1] for one in rest])
-    return {
-        name: ("…" if start else "") + _clipped("".join(one[: len(one) - end]) or "–", most) + ("…" if end else "")
-        for name, one in zip(listed, rest, strict=True)
-    }
-
-
-def _common(parts: Sequence[Sequence[str]]) -> int:
-    """How many pieces all the lists begin with."""
-    count = 0
-    for column in zip(*parts, strict=False):
-        if len(set(column)) > 1:
-            break
-        count += 1
-    return count
-
-
-def _clipped(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most // 2] + "…" + text[-(most // 2) :]

@@ -89,7 +89,11 @@ def test_a_new_process_says_what_the_encoding_of_the_machine_has_no_sign_for():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words", [["course.cards", "anki", "--lesson", "05_cudnn_benchmark"], ["course.experiment", "--list"]]
+    "words",
+    [
+        ["course.cards", "anki", "--lesson", "05_cudnn_benchmark"],
+        ["course.experiment", "--record", "x", "--needs", "mps"],
+    ],
 )
 def test_a_command_does_not_end_at_a_sign_that_the_terminal_lacks(words, tmp_path):
     env = os.environ | {"PYTHONIOENCODING": "cp1252", "COURSE_LANGUAGE": "zh"}

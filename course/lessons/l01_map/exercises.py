@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from course.exercises.checking import comparison, enough_rounds, same_work, watched
+from course.exercises.checking import Step, comparison, enough_rounds, watched
 from course.exercises.told import Told, listed
 
 STATES = ((True, True, False), (False, False, True), (True, False, True))
@@ -197,8 +197,28 @@ def _is_the_request(evidence: Any) -> None:
         raise Told("no-work")
     if sorted(asked) != [[False], [True]]:
         raise Told("switch")
-    if not same_work(*steps):
+    if not _same_work(*steps):
         raise Told("other-work")
+
+
+def _same_work(one: list[Step], other: list[Step]) -> bool:
+    """Whether two watched calls computed the same: the same operations, and results that differ by rounding at most."""
+    import torch
+
+    def close(a: Any, b: Any) -> bool:
+        if isinstance(a, (tuple, list)):
+            return isinstance(b, (tuple, list)) and len(a) == len(b) and all(map(close, a, b))
+        if not isinstance(a, torch.Tensor):
+            return True
+        return (
+            isinstance(b, torch.Tensor)
+            and a.shape == b.shape
+            and torch.allclose(a.detach().double(), b.detach().double(), rtol=1e-2, atol=1e-3, equal_nan=True)
+        )
+
+    return [step.name for step in one] == [step.name for step in other] and all(
+        close(a.result, b.result) for a, b in zip(one, other, strict=True)
+    )
 
 
 def _check_states(states: Mapping[str, Any]) -> None:

@@ -18,8 +18,8 @@ from course.core.records import Record
 from course.core.units import time_words
 from course.experiment.base import Budget, experiment, get
 from course.experiment.reading import FEW, Reading, groups
-from course.figures.lanes import Scene, Span, timed_lanes
 from course.figures.svg import SvgPicture
+from course.lessons.l02_timing.lanes import Scene, Span, timed_lanes
 from course.lessons.l02_timing.toy_device import ToyDevice
 from course.timing.stats import median_interval
 

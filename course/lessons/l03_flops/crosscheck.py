@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from course.core.i18n import pick, t
 from course.core.tables import as_html, as_text
+from course.core.text import text_of
 from course.flops import FlopCount, count
 from course.flops.checks import CountError, describe
 from course.flops.counting import attempt
@@ -18,6 +20,9 @@ from course.flops.result import certificate, convention
 from course.flops.standins import Real
 from course.lessons.l03_flops.peers import PeerCount, ask_all
 from course.lessons.l03_flops.reasons import explain
+
+if TYPE_CHECKING:
+    from course.core.records import Record
 
 
 @dataclass(frozen=True)
@@ -136,3 +141,34 @@ def _explanations(check: CrossCheck) -> list[str]:
         lines += [row.tool + t(": ", "：") + told]
         lines += [f"    {reason.amount:+,}  {pick(reason.text)}" for reason in row.reasons]
     return lines
+
+
+# --- the reasons of a record, in the lesson ---
+
+
+class Differences:
+    """What `differences` gives back. rows: the reasons, each with its tool and its MACs more (+) or fewer than ours."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.rows = rows
+
+    def _lines(self) -> list[tuple[str, str, str]]:
+        lines = []
+        for tool, group in groupby(self.rows, key=lambda row: row["tool"]):
+            for at, row in enumerate(group):
+                lines.append(("" if at else tool, f"{row['macs']:+,}", t(row["reason_en"], row["reason_zh"])))
+        return lines
+
+    def _repr_html_(self) -> str:
+        head = (t("tool", "工具"), t("MACs more than ours", "比我们多的 MACs"), t("why", "原因"))
+        return f'<div style="overflow-x:auto">{as_html([head, *self._lines()], figures=False)}</div>'
+
+    def __str__(self) -> str:
+        return text_of(self._repr_html_()) if self.rows else ""
+
+    __repr__ = __str__
+
+
+def differences(record: Record | None) -> Differences:
+    """The reasons that a record of "03-vgg16-counters" holds; none without a record."""
+    return Differences([row for row in record.rows if row["part"] == "reason"] if record else [])

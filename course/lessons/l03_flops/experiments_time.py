@@ -35,7 +35,7 @@ def _convolution(channels: int, size: int, groups: int) -> tuple[Callable[[], ob
 
 def _faults(run: Callable[[], object]) -> float:
     """Median page faults of five calls; 0 where the system does not tell."""
-    from course.lessons.l03_flops.page_faults import count_faults
+    from course.lessons.l03_flops.heap import count_faults
 
     counts = []
     for _ in range(5):

@@ -7,10 +7,12 @@ it keeps smaller blocks. Other allocators have rules of their own; there `reuse_
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from torch import nn
@@ -50,7 +52,7 @@ def timed(memory: str) -> list[dict]:
 
 
 def _timed(call: Callable[[], object]) -> dict:
-    from course.lessons.l03_flops.page_faults import count_faults
+    from course.lessons.l03_flops.heap import count_faults
     from course.timing.stats import median_interval
 
     for _ in range(WARM):
@@ -72,3 +74,38 @@ def _timed(call: Callable[[], object]) -> dict:
         "threads": 1,
         "page_faults": faults,
     }
+
+
+# --- page faults: memory that the system hands out anew, page by page, while a function runs ---
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource: Any = None  # type: ignore[no-redef]
+
+
+def minor_faults() -> int | None:
+    """Minor page faults of this process so far, all threads; None where the system does not tell (Windows)."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt if resource else None
+
+
+class Faults:
+    """What `count_faults` found: `minor`, the number of minor page faults (None where the system does not tell)."""
+
+    minor: int | None = None
+
+
+@contextlib.contextmanager
+def count_faults() -> Iterator[Faults]:
+    """Count the minor page faults of this process inside the block; `.minor` holds them after it.
+
+    >>> with count_faults() as seen:            # doctest: +SKIP
+    ...     model(x)
+    >>> seen.minor                              # doctest: +SKIP
+    """
+    seen, before = Faults(), minor_faults()
+    try:
+        yield seen
+    finally:
+        after = minor_faults()
+        seen.minor = None if before is None or after is None else after - before

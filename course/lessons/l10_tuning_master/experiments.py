@@ -106,7 +106,7 @@ def compile_price(budget: Budget) -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as cache:
         for state in budget.loop(STATES, desc=both("compiling", "编译"), least=len(STATES)):
             found = rows_of(
-                "course.lessons.l10_tuning_master.compiling", "job", state != "plain", budget.seconds / 20,
+                "course.lessons.l10_tuning_master.workloads", "job", state != "plain", budget.seconds / 20,
                 variables={"TORCHINDUCTOR_CACHE_DIR": cache}, timeout_s=300,
             )  # fmt: skip
             for row in found:

@@ -17,9 +17,9 @@ from torch import nn
 from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.probes import differing_parts
 from course.experiment.reading import FEW, Reading, groups, race_row
 from course.lessons.l12_profiler.cases import cases
+from course.lessons.l12_profiler.kernel_names import differing_parts
 from course.models import toy_search
 from course.timing.stats import median, median_interval
 from course.trace import span_of, trace_of

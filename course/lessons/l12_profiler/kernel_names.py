@@ -6,6 +6,8 @@ contract: a new version may name things otherwise.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from course.core import arguments
@@ -89,3 +91,35 @@ def read_aloud(name: str) -> None:
     print(name)
     for piece, said in spoken(name) or [("?", pick(both("no piece of it is known here", "这里没有认得的部分")))]:
         print(f"  {piece:<12} {said}")
+
+
+def differing_parts(names: Iterable[str], most: int = 60) -> dict[str, str]:
+    """name -> the part of it that the others do not share, between … where something is left out.
+
+    A single name comes back without ``void`` and arguments. most: longer parts lose their middle.
+    """
+    listed = list(dict.fromkeys(names))
+    if len(listed) < 2:
+        return {name: _clipped(name.removeprefix("void ").split("(")[0], most) for name in listed}
+    parts = [re.findall(r"[A-Za-z0-9]+|_+|[^A-Za-z0-9_]+", name) for name in listed]
+    start = _common(parts)
+    rest = [one[start:] for one in parts]
+    end = _common([one[::-1] for one in rest])
+    return {
+        name: ("…" if start else "") + _clipped("".join(one[: len(one) - end]) or "–", most) + ("…" if end else "")
+        for name, one in zip(listed, rest, strict=True)
+    }
+
+
+def _common(parts: Sequence[Sequence[str]]) -> int:
+    """How many pieces all the lists begin with."""
+    count = 0
+    for column in zip(*parts, strict=False):
+        if len(set(column)) > 1:
+            break
+        count += 1
+    return count
+
+
+def _clipped(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most // 2] + "…" + text[-(most // 2) :]

@@ -22,8 +22,7 @@ import torch.nn.functional as F
 from course import flags
 from course.exercises.checking import watched
 from course.exercises.slips import Changed
-from course.projects.own_benchmark.given import direct
-from course.projects.own_benchmark.pretended import Machine
+from course.projects.own_benchmark.given import Machine, direct
 
 HERE = {"torch": "2.13.0", "cpu": "a processor"}
 OLD, NEW = {"old key": "direct"}, {"new key": "fft", "other key": "im2col"}

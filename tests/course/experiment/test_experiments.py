@@ -195,12 +195,11 @@ def told(tmp_path_factory):
     def record(name: str, *more: str) -> list[str]:
         return ["--record", str(folder / name), *more]
 
-    names = ["nothing", "listed", "lesson", "experiments of the test", "all", "needs", "heard", "one", "wrong"]
+    names = ["nothing", "lesson", "experiments of the test", "all", "needs", "heard", "one", "wrong"]
     home = folder / "home"
     found = bare(
         home,
         [],
-        ["--list"],
         record("lesson", "--only", "08-float32-loses"),
         EXPERIMENTS_OF_THE_TEST,
         record("all", "--missing"),
@@ -223,7 +222,6 @@ def told(tmp_path_factory):
     ("line", "code", "words", "recorded"),
     [
         ("nothing", 2, [], []),
-        ("listed", 0, ["needs", "01-frozen"], []),
         ("lesson", 0, ["1 recorded, 0 skipped, 0 failed"], ["08-float32-loses"]),
         ("all", 1, ["3 recorded, 0 skipped, 2 failed", "broken on purpose"], ["99-a", "99-c", "99-m"]),
         ("again", 1, ["0 recorded, 0 skipped, 1 failed"], ["99-a", "99-c", "99-m"]),

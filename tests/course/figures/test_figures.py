@@ -17,17 +17,14 @@ from course.experiment.reading import CUT_SHORT, FAULT, SOME_FEW, TOO_FEW, TOO_N
 from course.experiment.result import block
 from course.figures.curves import cost_curve, trend
 from course.figures.kinds import Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
-from course.figures.lanes import Scene, Span, timed_lanes
 from course.figures.panels import Panel, panels
 from course.figures.picture import Plot
 from course.figures.shown import Betted
 from course.figures.svg import BROAD, PHONE, SLIM
 from course.figures.timeline import timeline_plot
 from course.figures.timing import paired_plot
-from course.lessons.l01_map.who import who_does_what
-from course.lessons.l11_bug_hunt.three_steps import three_steps
-from course.lessons.l13_together.moments import moments
-from course.lessons.l14_export.kitchens import kitchens
+from course.lessons.ideas import kitchens, moments, three_steps, who_does_what
+from course.lessons.l02_timing.lanes import Scene, Span, timed_lanes
 from course.timing import compare
 from tests.conftest import loaded_by, tell
 from tests.support.timing_clocks import NoisyClock, costing

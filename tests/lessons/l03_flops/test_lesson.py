@@ -18,7 +18,7 @@ from benchmarks.zoo import ZOO
 from course import models
 from course.experiment.base import run
 from course.flops import CountError, count
-from course.lessons.l03_flops import page_faults as faults
+from course.lessons.l03_flops import heap as faults
 from course.lessons.l03_flops.crosscheck import CrossCheck, cross_check
 from grader.project import Project
 from grader.project.task import tasks

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-import sys
 from statistics import mean
 
 import pytest
 import torch
 
-import course
 from course import flags
 from course.core.catalog import BY_ID, lesson_folder
 from course.core.i18n import LANGUAGES, pick, set_language
-from course.core.machine import can, next_step
+from course.core.machine import can
 from course.core.markup import plain
 from course.core.records import Record, load, save
 from course.experiment import base
@@ -22,13 +20,12 @@ from course.figures.svg import SvgPicture
 from course.game import cases, view
 from course.learning.log import AnswerLog
 from course.lessons.l10_tuning_master import game, panel, workloads
-from course.lessons.l10_tuning_master.compiling import job
 from course.lessons.l10_tuning_master.desk import Desk
 from course.lessons.l10_tuning_master.experiments import STATES
 from course.lessons.l10_tuning_master.panel import Config, Table
 from course.lessons.l10_tuning_master.tuning import Attempt, Bet, Measured, Tuning
+from course.lessons.l10_tuning_master.workloads import job
 from course.questions import knowledge
-from course.verbs import state
 from tests.lessons.l10_tuning_master.rows import LIVE, REFUSED, compiling, table
 from tests.lessons.live import check_picture, check_sentence, record_of
 
@@ -354,14 +351,3 @@ def test_a_real_run_measures_three_processes():
     if "refused" not in rows["empty"]:
         assert rows["empty"]["first_s"] > rows["kept"]["first_s"] > rows["plain"]["first_s"]
     check_sentence(record)
-
-
-def test_a_folder_for_temporary_files_with_a_space_is_no_place_for_a_compiler(monkeypatch, tmp_path, capsys):
-    """torch.compile calls g++ with names that end at the space."""
-    monkeypatch.setattr(state, "now", state.State(lesson="10_tuning_master"))
-    monkeypatch.setenv("COURSE_TEXT", "1")
-    monkeypatch.setenv("CXX", sys.executable)
-    assert can("compiler")
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "a b"))
-    assert not course.observe(PRICE).live
-    assert "TMPDIR" in pick(next_step("compiler")) and plain(pick(next_step("compiler"))) in capsys.readouterr().out
