@@ -279,7 +279,6 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, limit_s: floa
     limit_s: seconds after which it is ended wherever it is, and keeps the rows yielded so far (`complete` False). Half-way between
     the budget and this limit a measurement that is under way takes no further round: what it has is kept so.
     """
-    from course.timing import interrupts_propagate
     from course.timing.deadline import rounds_end_within
 
     rows: list[dict[str, Any]] = []
@@ -290,7 +289,7 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, limit_s: floa
         about = {"budget_s": budget.seconds, "live": True, "few": tuple(few)}
         return Record(exp.name, exp.version, exp.lesson, passport(device_of(exp.needs)), rows, **about, **how)
 
-    with restored(), interrupts_propagate(), rounds_end_within((budget.seconds + limit_s) / 2):
+    with restored(), rounds_end_within((budget.seconds + limit_s) / 2):
         try:
             with ending(limit_s) as end:
                 for row in exp.function(budget, **sizes):

@@ -15,7 +15,7 @@ from course.timing.comparing import compare
 from course.timing.measuring import measure
 from course.timing.results import Comparison, Measurement, Paired, bracketed, too_few
 from course.timing.stats import enough, interval_or_none
-from course.timing.validation import TimingError, interrupts_propagate
+from course.timing.validation import TimingError
 
 __all__ = [
     "Clock",
@@ -28,7 +28,6 @@ __all__ = [
     "compare",
     "enough",
     "format_ms",
-    "interrupts_propagate",
     "interval_or_none",
     "measure",
     "too_few",

@@ -1,19 +1,18 @@
 """Clocks: how long a block of calls takes on a CPU or an accelerator.
 
-Two kinds. `wall` reads perf_counter_ns before and after the block, each time when all devices have finished.
-`events` puts a start and an end mark into the full queue of one device (resolution about 0.5 us).
+Two kinds. `wall` reads perf_counter before and after the block, each time when all devices have finished.
+`events` puts a start and an end mark into the full queue of one NVIDIA GPU (resolution about 0.5 us).
 Waiting is `torch.cuda.synchronize` or `torch.mps.synchronize`, each device by name;
 `torch.accelerator.synchronize` knows one device only and raises on a build without any, so it is not used.
 """
 
 from __future__ import annotations
 
-import contextlib
-import gc
-import itertools
+import statistics
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+import timeit
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,10 +32,10 @@ HICCUP_S = 0.01
 """A block of so many seconds is timed once, not three times: it is hardly ever a short block that other programs
 delayed."""
 
+ALIKE = 4
+"""If the numbers of calls that functions need for a block differ by no more than this factor, all get the same number."""
 CYCLES = 2e9
 """Cycles of a GPU in a second, about."""
-FILLER_BYTES = 256 << 20
-"""Zeros that fill the queue of a device without `_sleep`, about a millisecond of work."""
 
 Function = Callable[..., Any]
 
@@ -75,42 +74,21 @@ class Clock:
 
 
 class WallClock(Clock):
-    """perf_counter_ns, fenced by `fence` (waits until the devices are idle; None on a CPU)."""
+    """perf_counter around timeit's loop, fenced by `fence` (waits until the devices are idle; None on a CPU)."""
 
     def __init__(self, device: str, fence: Callable[[], None] | None = None) -> None:
-        self.device, self._fence = device, fence
+        self.device, self._fence, self._timers = device, fence, dict[int, timeit.Timer]()
         self.block_s = MIN_BLOCK_S if fence else SHORT_BLOCK_S
 
+    def reader(self) -> Callable[[], float]:
+        """What is read before and after a block, in seconds."""
+        now, fence = time.perf_counter, self._fence
+        return (lambda: (fence(), now())[1]) if fence else now
+
     def block(self, f: Function, calls: int) -> float:
-        collecting = gc.isenabled()
-        repeats, fence = itertools.repeat(None, calls), self._fence
-        if fence:
-            fence()
-        gc.disable()
-        try:
-            return (_fenced_ns(f, repeats, fence) if fence else _plain_ns(f, repeats)) * 1e-9
-        finally:
-            if collecting:
-                gc.enable()
-
-
-def _plain_ns(f: Function, repeats: Iterable[None], now: Callable[[], int] = time.perf_counter_ns) -> int:
-    """ns of the bare loop: local names only, the clock read once before and once after, as timeit does."""
-    start = now()
-    for _ in repeats:
-        f()
-    return now() - start
-
-
-def _fenced_ns(
-    f: Function, repeats: Iterable[None], fence: Callable[[], None], now: Callable[[], int] = time.perf_counter_ns
-) -> int:
-    """The same, with the wait for the devices included in the time."""
-    start = now()
-    for _ in repeats:
-        f()
-    fence()
-    return now() - start
+        if id(f) not in self._timers:
+            self._timers[id(f)] = timeit.Timer(f, timer=self.reader())
+        return self._timers[id(f)].timeit(calls)
 
 
 class ThreadClock(WallClock):
@@ -120,8 +98,8 @@ class ThreadClock(WallClock):
         super().__init__("cpu")
         self.block_s = MIN_BLOCK_S
 
-    def block(self, f: Function, calls: int) -> float:
-        return _plain_ns(f, itertools.repeat(None, calls), time.thread_time_ns) * 1e-9
+    def reader(self) -> Callable[[], float]:
+        return time.thread_time
 
 
 class Seeking(WallClock):
@@ -158,29 +136,23 @@ class _Queue:
 
 
 class EventClock(WallClock):
-    """Start and end events in the queue of one device that is kept full: only the device's time is between them.
+    """Start and end marks in the queue of one GPU that is kept full: only the GPU's time is between them.
 
-    `fill(seconds)` gives the device something else to do, the calls are issued behind it, and after the last one the start mark must
-    still be waiting: else the device waited for Python in between, and the block is repeated behind a longer filling. A function whose
-    calls wait for the device never passes this test; its time is that of the wall.
+    `fill(seconds)` gives the GPU something else to do, the calls are issued behind it, and after the last one the start mark must
+    still be waiting: else the GPU waited for Python in between, and the block is repeated behind a longer filling. A function whose
+    calls wait for the GPU never passes this test; its time is that of the wall.
 
-    `make_event` returns an event with timing on. The marks go into the current stream of that device, so work `f` puts into other
-    streams is not seen: time such a function with clock="wall". stream: gives that stream where the device has an index.
+    `mark` puts an event into the current stream of the GPU, so work `f` puts into other streams is not seen: time such a function with
+    clock="wall".
     """
 
     kind = "events"
 
     def __init__(
-        self,
-        device: str,
-        fence: Callable[[], None],
-        make_event: Callable[[], Any],
-        fill: Callable[[float], Any],
-        stream: Callable[[], Any] | None = None,
+        self, device: str, fence: Callable[[], None], fill: Callable[[float], Any], mark: Callable[[], Any]
     ) -> None:
         super().__init__(device, fence)
-        self._wall = WallClock(device, fence)
-        self._event, self._fill, self._stream = make_event, fill, stream
+        self._wall, self._fill, self._mark = WallClock(device, fence), fill, mark
         self._queues: dict[int, _Queue] = {}
 
     def _queue(self, f: Function) -> _Queue:
@@ -194,11 +166,11 @@ class EventClock(WallClock):
 
     def issue_s(self, f: Function) -> float | None:
         """The median of the blocks; None before the first one."""
-        seconds = sorted(self._queue(f).issue_s)
-        return seconds[len(seconds) // 2] if seconds and not self.waits(f) else None
+        seconds = self._queue(f).issue_s
+        return statistics.median(seconds) if seconds and not self.waits(f) else None
 
     def block(self, f: Function, calls: int) -> float:
-        """Seconds of the device for `calls` calls, in as many blocks as its queue holds."""
+        """Seconds of the GPU for `calls` calls, in as many blocks as its queue holds."""
         total, queue = 0.0, self._queue(f)
         while calls:
             part = min(calls, queue.most or calls)
@@ -208,31 +180,20 @@ class EventClock(WallClock):
         return total
 
     def _attempt(self, f: Function, calls: int, queue: _Queue) -> float | None:
-        """Seconds of the device for `calls` calls; None where its queue ran empty."""
+        """Seconds of the GPU for `calls` calls; None where its queue ran empty."""
         if queue.waits:
             return self._wall.block(f, calls)
-        start, end = self._event(), self._event()
-        where = (self._stream(),) if self._stream else ()
-        repeats = itertools.repeat(None, calls)
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            self._fill(queue.fill_s)
-            start.record(*where)
-            began = time.perf_counter()
-            for _ in repeats:
-                f()
-            issued = time.perf_counter() - began
-            end.record(*where)
-            full = not start.query()
-        finally:
-            if collecting:
-                gc.enable()
+        issuing = timeit.Timer(f, timer=time.perf_counter)
+        self._fill(queue.fill_s)
+        start = self._mark()
+        issued = issuing.timeit(calls)
+        end = self._mark()
+        full = not start.query()
         end.synchronize()
         if full:
             queue.empty = 0
             queue.issue_s.append(issued / calls)
-            return start.elapsed_time(end) * 1e-3
+            return float(start.elapsed_time(end)) * 1e-3
         queue.empty += 1
         queue.fill_s = min(2 * max(queue.fill_s, issued), MOST_FILL_S)
         if queue.empty >= TRIES:
@@ -244,7 +205,7 @@ class EventClock(WallClock):
 def clock_for(device: Any = None, kind: str = "auto") -> Clock:
     """A clock for `device` (a name, a torch.device, a list of them, or None: the accelerator in use).
 
-    kind: auto (events on one cuda or mps device, else wall) | wall. Raises TimingError for a device this machine lacks or an unknown
+    kind: auto (events on one NVIDIA GPU, else wall) | wall. Raises TimingError for a device this machine lacks or an unknown
     kind.
     """
     if kind not in ("auto", "wall"):
@@ -254,12 +215,10 @@ def clock_for(device: Any = None, kind: str = "auto") -> Clock:
         )
     names = checked(device)
     accelerators = [name for name in names if name != "cpu"]
-    fence, label = fence_of(accelerators), "+".join(names)
-    if len(accelerators) == 1 and kind != "wall":
-        only = accelerators[0]
-        assert fence
-        return EventClock(label, fence, event_maker(only), filler(only), stream_of(only))
-    return WallClock(label, fence)
+    fence = fence_of(accelerators)
+    if fence and len(names) == 1 and names[0].startswith("cuda") and kind != "wall":
+        return gpu_clock(names[0], fence)
+    return WallClock("+".join(names), fence)
 
 
 def given_clock(device: Any, clock: str | Clock) -> Clock:
@@ -293,6 +252,12 @@ def calls_for(clock: Clock, f: Function, target_s: float | None = None) -> int:
         calls = max(calls + 1, min(calls * 10, int(calls * grow) + 1))
 
 
+def alike(needed: Mapping[str, int]) -> dict[str, int]:
+    """How many calls a block of each function gets: the same number, but for functions that take far longer than the quickest."""
+    most = max(needed.values())
+    return {name: most if ALIKE * calls >= most else calls for name, calls in needed.items()}
+
+
 # --- what is asked of a device; each branch asks first whether this build of torch has it ------------------------
 
 
@@ -301,7 +266,7 @@ def checked(device: Any) -> list[str]:
     if device is None:
         return [next(iter(accelerators_here()), "cpu")]
     names = [str(d) for d in ([device] if isinstance(device, str) or not isinstance(device, Sequence) else device)]
-    for name in names or [""]:
+    for name in names:
         kind = name.split(":")[0]
         if kind not in ("cpu", *ACCELERATORS) or not available(kind):
             raise refuse(
@@ -332,39 +297,17 @@ def _fence(device: str, only_in_use: bool) -> Callable[[], Any]:
     return torch.cuda.synchronize if ":" not in device else lambda: torch.cuda.synchronize(device)
 
 
-def filler(device: str) -> Callable[[float], Any]:
-    """A function that gives the device about so many seconds of other work, in its current stream."""
+def gpu_clock(device: str, fence: Callable[[], None]) -> EventClock:
+    """The clock of an NVIDIA GPU, by its events in its current stream."""
     import torch
 
-    kind, _, index = device.partition(":")
-    if kind == "cuda" and hasattr(torch.cuda, "_sleep"):
+    def fill(seconds: float) -> None:
+        with torch.cuda.device(device):
+            torch.cuda._sleep(int(seconds * CYCLES))
 
-        def sleep(seconds: float) -> None:
-            with torch.cuda.device(int(index)) if index else contextlib.nullcontext():
-                torch.cuda._sleep(int(seconds * CYCLES))
+    def mark() -> Any:
+        event = torch.cuda.Event(enable_timing=True)
+        event.record(torch.cuda.current_stream(device))
+        return event
 
-        return sleep
-    room = torch.empty(FILLER_BYTES, dtype=torch.uint8, device=device)
-
-    def zero(seconds: float) -> None:
-        for _ in range(1 + int(seconds * 1e3)):
-            room.zero_()
-
-    return zero
-
-
-def event_maker(device: str) -> Callable[[], Any]:
-    """A function that makes an event with timing on."""
-    import torch
-
-    event = torch.mps.event.Event if device == "mps" else torch.cuda.Event
-    return lambda: event(enable_timing=True)
-
-
-def stream_of(device: str) -> Callable[[], Any] | None:
-    """A function that returns the current stream of a device such as "cuda:1", because a mark would otherwise go to the device in
-    use. None for "cuda".
-    """
-    import torch
-
-    return (lambda: torch.cuda.current_stream(device)) if device.startswith("cuda:") else None
+    return EventClock(device, fence, fill, mark)

@@ -54,8 +54,7 @@ def compare(
     over these; differences below the gate are never called faster or slower. Where one thread is enough, the processes
     of a pair stay on one processor, drawn anew for each pair (Linux). Candidates are "module:function" strings or
     functions of a file that can be imported (no lambda, nothing defined in a notebook: write it to a file with %%writefile).
-    After an interrupt, returns what was measured so far, if that is anything. Raises TimingError,
-    with a sentence, for arguments that cannot be compared.
+    Raises TimingError, with a sentence, for arguments that cannot be compared.
     """
     base = validation.require_candidates(candidates, baseline)
     max_time = (PROCESSES_S if fresh_process else HERE_S) if max_time is None else max_time

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from course.core.i18n import t
 from course.core.load import BUSY, Since
 from course.timing import stats
-from course.timing.clock import Clock
 
 PARALLEL = 1.1
 """If fewer CPU threads than this work on average, one thread did everything."""
@@ -19,11 +18,8 @@ several threads 40 to 1,400 times (load 15 on two cores).
 """
 
 
-def threads(clock: Clock) -> int:
-    """Threads torch uses inside one operator on the CPU, in the process where `clock` runs; 1 without torch."""
-    known = getattr(clock, "threads", None)
-    if known:
-        return int(known)
+def threads() -> int:
+    """Threads torch uses inside one operator on the CPU, in this process; 1 without torch."""
     torch = sys.modules.get("torch")  # a process that never loaded it has no threads of it
     return int(torch.get_num_threads()) if torch else 1
 

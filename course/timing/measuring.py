@@ -34,8 +34,7 @@ def measure(
     `issue_ms`, which Python takes to issue one.
 
     The interval is that of the median within this run. Switches, default dtype and gradients that `f` leaves with another value are
-    put back and named in the notes. After an interrupt, returns what was measured so far, if that is anything.
-    Raises TimingError, with a sentence, for arguments that cannot be measured.
+    put back and named in the notes, also after an interrupt. Raises TimingError, with a sentence, for arguments that cannot be measured.
     """
     label = name or str(getattr(f, "__name__", type(f).__name__)).strip("<>")  # "<lambda>" is told as lambda
     validation.require_positive(max_time=max_time)
@@ -58,7 +57,7 @@ class _Single(Rounds):
     def result(self) -> Measurement:
         """The samples so far as a Measurement."""
         ((name, f),) = self.functions.items()
-        samples, first, calls = self.times(name) or [self.first[name]], self.first[name], self.calls[name]
+        samples, first, calls = self.seconds[name] or [self.first[name]], self.first[name], self.calls[name]
         median, quality = stats.median(samples), stats.quality(samples)
         if self.effort and self.clock.device == "cpu" and quality == "noisy":
             self.notes += self.effort.note()
@@ -69,7 +68,6 @@ class _Single(Rounds):
             median_ms=median * 1e3,
             low_ms=interval.low * 1e3 if interval else None,
             high_ms=interval.high * 1e3 if interval else None,
-            confidence=interval.confidence if interval else 0.0,
             samples_ms=tuple(s * 1e3 for s in samples),
             first_call_ms=first * 1e3,
             quality=quality,

@@ -8,28 +8,33 @@ from __future__ import annotations
 
 import contextlib
 import math
+import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
 from course.core.bars import end_progress, progress, reach
 from course.core.i18n import t
-from course.core.new_process import NewProcess, NewProcessError, function_of, taking_turns
-from course.timing import sameness, stats, validation, verdicts
-from course.timing.clock import Clock
+from course.core.new_process import NewProcessError, function_of, taking_turns
+from course.timing import sameness, stats, verdicts
+from course.timing.clock import alike
 from course.timing.deadline import out_of_time
-from course.timing.race import Plan, Race
+from course.timing.race import Plan
 from course.timing.results import Comparison, Paired
 from course.timing.validation import TimingError, refuse
 
-SLICE_S = 0.3
+SLICE_S = 0.2
 """Seconds for the rounds of one set of processes. More rounds of quick functions would not help, because processes differ by more."""
+WARM_UPS = 3
+"""Rounds that warm up and do not count, where there are four times as many in all."""
 
-Open = Callable[[Sequence[str]], AbstractContextManager[Any]]
+Block = Callable[[str], float]
+"""Times one block of calls of the function of that name: seconds a call."""
+Facts = Mapping[str, Mapping[str, Any]]
+"""Of each name what its process said of the first call, and how many calls a block has."""
 
 
 def compare_in_processes(candidates: Mapping[str, Any], plan: Plan, device: Any, clock: Any) -> Comparison:
@@ -41,8 +46,7 @@ def compare_in_processes(candidates: Mapping[str, Any], plan: Plan, device: Any,
         )
     where = None if device is None else str(device)
     tasks = {name: (str(name), target_of(name, one), where, clock) for name, one in candidates.items()}
-    sets = Replicates(plan, lambda names: workers({name: tasks[name] for name in names}), time.perf_counter)
-    return sets.go([*candidates])
+    return Sets(plan, lambda names: opened({name: tasks[name] for name in names}), time.perf_counter).go([*candidates])
 
 
 def target_of(name: str, candidate: Any) -> str:
@@ -64,38 +68,24 @@ def target_of(name: str, candidate: Any) -> str:
     )
 
 
-@dataclass
-class Worker:
-    """Stands for a function in another process. After the first block, `result` is the digest of what it returned."""
-
-    name: str
-    process: NewProcess
-    first: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def result(self) -> Any:
-        return self.first["result"]
-
-    def __call__(self) -> None:
-        raise TypeError("this function runs in another process")
-
-    def seconds(self, calls: int) -> float:
-        """Seconds that `calls` calls take over there."""
-        with _in_words(self.name):
-            if self.first:
-                return float(self.process.call("course.timing.there:block", calls))
-            self.first = self.process.call("course.timing.there:first_block")
-        return float(self.first["seconds"])
-
-
 @contextlib.contextmanager
-def workers(tasks: Mapping[str, Sequence[Any]]) -> Iterator[tuple[dict[str, Worker], Clock]]:
-    """A function in a process of its own for each name, alive together and taking turns, and the clock that times them. tasks: the
-    arguments of `there.load`. Raises TimingError."""
+def opened(tasks: Mapping[str, Sequence[Any]]) -> Iterator[tuple[Block, Facts]]:
+    """A function in a process of its own for each name, alive together, each called once: what times a block, and what is known. tasks:
+    the arguments of `there.load`. Raises TimingError."""
     with contextlib.ExitStack() as stack:
         with _in_words():
             processes = stack.enter_context(taking_turns("course.timing.there:load", tasks, "torch" in sys.modules))
-        yield {name: Worker(str(name), process) for name, process in processes.items()}, WorkerClock()
+
+        def ask(name: str, what: str, *given: Any) -> Any:
+            with _in_words(name):
+                return processes[name].call(f"course.timing.there:{what}", *given)
+
+        facts = {name: ask(name, "first_call") for name in tasks}
+        calls = alike({name: ask(name, "calls_of_a_block") for name in tasks})
+        yield (
+            lambda name: ask(name, "block", calls[name]) / calls[name],
+            {n: facts[n] | {"calls": calls[n]} for n in tasks},
+        )
 
 
 @contextlib.contextmanager
@@ -113,100 +103,113 @@ def _in_words(name: str = "") -> Iterator[None]:
         ) from None
 
 
-class WorkerClock(Clock):
-    """Times blocks in the processes themselves."""
+def in_turns(
+    block: Block, names: Sequence[str], seconds: float, least: int = 1, now: Callable[[], float] = time.perf_counter
+) -> dict[str, list[float]]:
+    """Seconds a call of each name, round by round: one block of each in random order, for so many seconds and at least `least` rounds. A
+    machine that slows down slows all of a round.
+    """
+    order, rounds, began = [*names], list[dict[str, float]](), now()
+    while len(rounds) < least or now() - began < seconds:
+        random.Random().shuffle(order)  # the user's own random numbers stay as they are
+        rounds.append({name: block(name) for name in order})
+    counted = rounds[min(WARM_UPS, len(rounds) // 4) :]
+    return {name: [one[name] for one in counted] for name in names}
 
-    threads = 0
 
-    def block(self, f: Any, calls: int) -> float:
-        """Seconds that `calls` calls of the remote function take."""
-        seconds = f.seconds(calls)
-        self.device, self.kind, self.threads = (f.first[one] for one in ("device", "kind", "threads"))
-        return seconds
+class Sets:
+    """A comparison with one value of each process, in which sets of processes follow each other. open_set: starts a process for each of
+    the names given; now: a clock in seconds.
 
-
-class Replicates:
-    """A comparison with one value of each process, in which sets of processes follow each other. open_workers: starts a process for
-    each of the names given; now: a clock in seconds.
+    ratios: of each candidate, one a set. medians_ms: of each name, one a set. facts: of the last set.
     """
 
-    def __init__(self, plan: Plan, open_workers: Open, now: Callable[[], float]) -> None:
-        self.plan, self.open_workers, self.now = plan, open_workers, now
-        self.found: list[Comparison] = []
-        self.settled, self.complete = False, True
+    facts: Facts
+
+    def __init__(
+        self,
+        plan: Plan,
+        open_set: Callable[[Sequence[str]], AbstractContextManager[tuple[Block, Facts]]],
+        now: Callable[[], float],
+    ) -> None:
+        self.plan, self.open_set, self.now = plan, open_set, now
+        self.ratios: dict[str, list[float]] = {}
+        self.medians_ms: dict[str, list[float]] = {}
+        self.settled = False
 
     def go(self, names: Sequence[str]) -> Comparison:
         """Start sets of processes, one for each name, until all intervals are narrow enough, or the next set would exceed the time."""
-        began, max_time = self.now(), self.plan.max_time
+        began, max_time, count = self.now(), self.plan.max_time, 0
         bar = progress(max_time, t("comparing in new processes", "正在新进程中比较"))
         try:
             while not self.settled:
-                spent, count = self.now() - began, len(self.found)
+                spent = self.now() - began
                 if count and (out_of_time() or spent + spent / count > max_time):
                     break  # a set takes as long as those so far, on average
                 self._one_set([*names])
                 reach(bar, self.now() - began, max_time)
-                count = len(self.found)
-                self.settled = verdicts.is_look(count, verdicts.FIRST_PROCESS_LOOK) and all(
-                    map(self._clear, self._others())
-                )
-        except KeyboardInterrupt:
-            if not validation.swallow_interrupt(bool(self.found)):
-                raise
-            self.complete = False
+                count += 1
+                look = verdicts.is_look(count, verdicts.FIRST_PROCESS_LOOK)
+                self.settled = look and all(map(self._clear, self.ratios))
         finally:
             end_progress(bar)
-        return self._result(self.now() - began)
+        return self._result(count, self.now() - began)
 
     def _one_set(self, names: list[str]) -> None:
         """Start a new process for each of them, in random order, and add one ratio for each."""
-        plan = replace(self.plan, ci=self.plan.ci / 2, gate=self.plan.ci, max_time=SLICE_S)
+        base = self.plan.baseline
         self.plan.order.shuffle(names)
-        with self.open_workers(names) as (functions, clock), validation.interrupts_propagate():
-            first = sorted(names, key=lambda name: name != plan.baseline)
-            self.found.append(Race(plan, {name: functions[name] for name in first}, clock, remote=True).run())
+        with self.open_set(names) as (block, self.facts):
+            found = in_turns(block, names, SLICE_S, now=self.now)
+        for name, seconds in found.items():
+            self.medians_ms.setdefault(name, []).append(1e3 * stats.median(seconds))
+            if name != base:
+                pairs = zip(seconds, found[base], strict=True)
+                self.ratios.setdefault(name, []).append(stats.median([one / other for one, other in pairs]))
 
-    def _others(self) -> list[str]:
-        return [*self.found[0].pairs]
-
-    def _estimate(self, name: str, final: bool) -> tuple[list[float], float, stats.Interval | None, float]:
-        """Its ratios, their geometric mean, where the true ratio lies (None: too few processes), but for this chance."""
-        ratios = [each.pairs[name].ratio for each in self.found]
-        error = verdicts.error_at(len(ratios), final, len(self._others()), verdicts.FIRST_PROCESS_LOOK)
-        return ratios, math.exp(fmean(map(math.log, ratios))), stats.process_interval(ratios, error), error
+    def _estimate(self, name: str, final: bool) -> tuple[float, stats.Interval | None]:
+        """The geometric mean of its ratios, and where the true one lies (None: too few processes)."""
+        ratios = self.ratios[name]
+        error = verdicts.error_at(len(ratios), final, len(self.ratios), verdicts.FIRST_PROCESS_LOOK)
+        return math.exp(fmean(map(math.log, ratios))), stats.process_interval(ratios, error)
 
     def _clear(self, name: str) -> bool:
-        _, ratio, interval, error = self._estimate(name, False)
-        return verdicts.settled(interval, ratio, self.plan.ci, self.plan.gate, error, verdicts.PROCESS_EFFECT_WIDTH)
+        ratio, interval = self._estimate(name, False)
+        return verdicts.settled(interval, ratio, self.plan.ci, self.plan.gate, verdicts.PROCESS_EFFECT_WIDTH)
 
     def _paired(self, name: str) -> Paired:
-        ratios, ratio, interval, error = self._estimate(name, not self.settled)
-        least = max(self.plan.ci, self.plan.gate)
-        return replace(
-            self.found[0].pairs[name],
+        plan, (ratio, interval) = self.plan, self._estimate(name, not self.settled)
+        difference, not_compared = sameness.compared(
+            self.facts[plan.baseline]["result"], self.facts[name]["result"], plan.same
+        )
+        return Paired(
+            name=name,
+            baseline=plan.baseline,
             ratio=ratio,
             low=interval.low if interval else None,
             high=interval.high if interval else None,
-            confidence=interval.confidence if interval else 0.0,
-            verdict=verdicts.decide(interval, ratio, least, self.plan.gate, error),
-            ratios=tuple(ratios),
-            gate=self.plan.gate,
-            processes=len(ratios),
-            drift="",
+            verdict=verdicts.decide(interval, ratio, max(plan.ci, plan.gate), plan.gate),
+            ratios=tuple(self.ratios[name]),
+            gate=plan.gate,
+            processes=len(self.ratios[name]),
+            difference=difference,
+            not_compared=not_compared,
         )
 
-    def _result(self, seconds: float) -> Comparison:
-        pairs = {name: self._paired(name) for name in self._others()}
-        medians = {
-            name: stats.median([each.medians_ms[name] for each in self.found]) for name in self.found[0].medians_ms
-        }
-        return replace(
-            self.found[-1],
+    def _result(self, count: int, seconds: float) -> Comparison:
+        base, names = self.plan.baseline, [name for name in self.facts if name in self.ratios]
+        pairs = {name: self._paired(name) for name in names}
+        where = self.facts[base]
+        return Comparison(
+            baseline=base,
             pairs=pairs,
-            medians_ms=medians,
-            rounds=len(self.found),
+            medians_ms={name: stats.median(self.medians_ms[name]) for name in [base, *names]},
+            calls={name: self.facts[name]["calls"] for name in [base, *names]},
+            rounds=count,
             seconds=seconds,
-            processes=len(self.found),
-            complete=self.complete,
-            notes=(*sameness.notes(pairs), *[validation.interrupted_note()] * (not self.complete)),
+            device=where["device"],
+            clock=where["clock"],
+            threads=where["threads"],
+            processes=count,
+            notes=tuple(sameness.notes(pairs)),
         )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from course.core.i18n import t
-from course.core.units import format_ms
 from course.timing import sameness, stats, verdicts
 from course.timing.clock import Clock
 from course.timing.effort import PARALLEL, starved
@@ -40,10 +38,8 @@ class Plan:
 class Race(Rounds):
     """The state of one comparison while it is being measured."""
 
-    def __init__(
-        self, plan: Plan, functions: Mapping[str, Callable[..., Any]], clock: Clock, remote: bool = False
-    ) -> None:
-        super().__init__(functions, clock, plan.max_time, plan.order, remote=remote)
+    def __init__(self, plan: Plan, functions: Mapping[str, Callable[..., Any]], clock: Clock) -> None:
+        super().__init__(functions, clock, plan.max_time, plan.order)
         self.plan, self.names = plan, [name for name in functions if name != plan.baseline]
         self.compares, self.final, self.next_look = plan.same is not False, True, verdicts.FIRST_LOOK
 
@@ -65,26 +61,25 @@ class Race(Rounds):
         return not self.final
 
     def _ratios(self, name: str) -> list[float]:
-        return [a / b for a, b in zip(self.times(name), self.times(self.plan.baseline), strict=True)]
+        return [a / b for a, b in zip(self.seconds[name], self.seconds[self.plan.baseline], strict=True)]
 
     def _error(self, final: bool) -> float:
         return (LAST_ERROR if final else verdicts.INTERIM_ERROR) / len(self.names)
 
     def _settled(self, name: str) -> bool:
         """Whether more rounds would change nothing."""
-        error = self._error(False)
-        ratio, interval = stats.ratio_interval(self._ratios(name), error)
-        return verdicts.settled(interval, ratio, self.plan.ci, self.plan.gate, error, place=verdicts.PLACE)
+        ratio, interval = stats.ratio_interval(self._ratios(name), self._error(False))
+        return verdicts.settled(interval, ratio, self.plan.ci, self.plan.gate, place=verdicts.PLACE)
 
     def _starved(self, name: str) -> bool:
         """Whether threads of this function, or of the baseline, mostly waited for a core."""
         if not self.effort or self.clock.device != "cpu" or self.effort.busy() <= PARALLEL:
             return False
-        return starved(self.times(name)) or starved(self.times(self.plan.baseline))
+        return starved(self.seconds[name]) or starved(self.seconds[self.plan.baseline])
 
     def _result(self) -> Comparison:
         pairs = {name: self._paired(name) for name in self.names}
-        medians = {name: stats.median(self.times(name)) for name in self.functions}
+        medians = {name: stats.median(seconds) for name, seconds in self.seconds.items()}
         if self.effort and self.clock.device == "cpu" and any(p.verdict == "undecided" for p in pairs.values()):
             self.notes += self.effort.note(any(map(self._starved, self.names)))
         self.notes += sameness.notes(pairs)
@@ -97,7 +92,7 @@ class Race(Rounds):
             pairs=pairs,
             medians_ms={name: s * 1e3 for name, s in medians.items()},
             calls=dict(self.calls),
-            rounds=self.whole_rounds(),
+            rounds=len(self.seconds[self.plan.baseline]),
             **self.facts(),
         )
 
@@ -112,15 +107,15 @@ class Race(Rounds):
         if starving and interval:
             low, high = stats.quantile(ratios, 0.1), stats.quantile(ratios, 0.9)
             interval = stats.Interval(min(interval.low, low), max(interval.high, high), interval.confidence)
-        drift, (difference, not_compared) = self._drift(name, ratios), self._compared(name)
-        verdict = verdicts.decide(interval, ratio, plan.ci, plan.gate, error, verdicts.PLACE)
+        one, two = self.results.get(plan.baseline, []), self.results.get(name, [])
+        drift, (difference, not_compared) = _drift(ratios, plan.gate), sameness.compared(one, two, plan.same)
+        verdict = verdicts.decide(interval, ratio, plan.ci, plan.gate, verdicts.PLACE)
         return Paired(
             name=name,
             baseline=plan.baseline,
             ratio=ratio,
             low=interval.low if interval else None,
             high=interval.high if interval else None,
-            confidence=interval.confidence if interval else 0.0,
             ratios=tuple(ratios),
             gate=plan.gate,
             verdict="undecided" if drift or starving else verdict,
@@ -129,38 +124,18 @@ class Race(Rounds):
             drift=drift,
         )
 
-    def _drift(self, name: str, ratios: list[float]) -> str:
-        """What changed while it was measured, from what to what, in words; empty where the ratio kept still.
 
-        One of the two functions, where its time moved at least twice as far as the other's; else the ratio.
-        """
-        found = stats.drift(ratios, self.plan.gate)
-        if found is None:
-            return ""
-        ends, moved = {}, {}
-        for one in (name, self.plan.baseline):
-            times = self.times(one)
-            ends[one] = stats.median(times[: stats.LATE]), stats.median(times[-len(times) // 4 :])
-            moved[one] = abs(math.log(ends[one][1] / ends[one][0]))
-        far, near = sorted(moved, key=lambda one: -moved[one])
-        what, (first, last) = t("the ratio", "比值"), found
-        words = f"{first:.3g}", f"{last:.3g}"
-        if moved[far] >= 2 * moved[near]:
-            what, (first, last) = far, ends[far]
-            words = format_ms(1e3 * first), format_ms(1e3 * last)
-        if last > first:
-            return t(f"{what} climbed from {words[0]} to {words[1]}", f"{what} 从 {words[0]} 涨到了 {words[1]}")
-        return t(f"{what} fell from {words[0]} to {words[1]}", f"{what} 从 {words[0]} 降到了 {words[1]}")
-
-    def _compared(self, name: str) -> tuple[str | None, str]:
-        """How the first result differs from the baseline's, in words (empty: it does not; None: not compared), and the type
-        of what could not be compared (empty: nothing)."""
-        if self.plan.same is False:
-            return None, ""
-        one, two = self.results[self.plan.baseline], self.results[name]
-        found = sameness.difference(one, two, None if self.plan.same is True else self.plan.same)
-        unread = sameness.unread(one)
-        return (found, "") if found else (None, unread) if unread else ("", "")
+def _drift(ratios: Sequence[float], gate: float) -> str:
+    """From what to what the ratio climbed or fell while it was measured, in words; empty where it kept still."""
+    found = stats.drift(ratios, gate)
+    if found is None:
+        return ""
+    first, last = (f"{one:.3g}" for one in found)
+    up = found[1] > found[0]
+    return t(
+        f"the ratio {'climbed' if up else 'fell'} from {first} to {last}",
+        f"比值从 {first} {'涨' if up else '降'}到了 {last}",
+    )
 
 
 def _launch_note(names: Collection[str]) -> str:

@@ -16,9 +16,6 @@ from course.figures.shown import Block
 from course.figures.timing import paired_plot
 from course.timing.stats import FEWEST_PROCESSES, FEWEST_ROUNDS, drift, enough
 
-ENOUGH = 0.9499
-"""Confidence from which an interval is evidence."""
-
 VERDICTS = {"faster": "更快", "slower": "更慢", "same": "一样快", "undecided": "无法判定"}
 QUALITIES = {
     "stable": ("stable", "稳定"),
@@ -90,14 +87,13 @@ class Measurement(_Shown):
     samples are too few to tell or all alike: see `stats.enough`), samples_ms (one per block of `calls_per_sample` calls),
     first_call_ms (apart from the rest), quality (stable | noisy | drifting | few), issue_ms (on an accelerator: the time Python
     takes to issue a call; the others are then the device's own), device, clock (wall | events), threads (torch may use), seconds
-    (spent), complete (False after an interrupt), notes (sentences in the learner's language).
+    (spent), notes (sentences in the learner's language).
     """
 
     name: str
     median_ms: float
     low_ms: float | None
     high_ms: float | None
-    confidence: float
     samples_ms: tuple[float, ...]
     first_call_ms: float
     quality: str
@@ -107,7 +103,6 @@ class Measurement(_Shown):
     threads: int
     seconds: float
     issue_ms: float | None = None
-    complete: bool = True
     notes: tuple[str, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
@@ -175,13 +170,11 @@ class Paired:
     """One candidate against the baseline: the centre of the ratios, its interval, the verdict.
 
     ratio = time(candidate) / time(baseline), below 1 is faster; low..high covers the truth in at least 95 % of
-    runs (all looks and all candidates of the run together; `confidence` is that of this single interval). Both are None,
-    and confidence is 0, where the rounds are too few for an interval (see `stats.enough`).
+    runs (all looks and all candidates of the run together). Both are None where too few rounds carry none (see `stats.enough`).
     verdict: faster | slower | same | undecided. ratios: one a round, in order; with processes > 0 one a pair of
     processes, each the median of its rounds. difference: how the result differs from the baseline's, in words (empty:
     it does not; None: not compared); not_compared: the type of what could not be compared (empty: nothing).
-    drift: which of the two changed while it was measured, from what to what, in words (empty: neither); then the
-    verdict is undecided.
+    drift: from what to what the ratio climbed or fell while it was measured, in words (empty: it did not); then the verdict is undecided.
     """
 
     name: str
@@ -189,7 +182,6 @@ class Paired:
     ratio: float
     low: float | None
     high: float | None
-    confidence: float
     verdict: str
     ratios: tuple[float, ...]
     gate: float
@@ -257,12 +249,12 @@ class Paired:
 
     def row(self) -> dict[str, Any]:
         """The pair as the beginning of a row: names, ratio, interval, verdict."""
-        names = ("baseline", "ratio", "low", "high", "confidence", "verdict", "gate")
+        names = ("baseline", "ratio", "low", "high", "verdict", "gate")
         return {"candidate": self.name, **{name: getattr(self, name) for name in names}}
 
     def shown_above(self, bar: float) -> bool:
         """Whether there is evidence that the ratio is above `bar`: enough data, and the whole interval lies there."""
-        return self.low is not None and self.confidence >= ENOUGH and self.low > bar
+        return self.low is not None and self.low > bar
 
 
 @dataclass(frozen=True, repr=False)
@@ -271,7 +263,7 @@ class Comparison(_Shown):
 
     pairs: candidate name -> Paired, also as c["name"]. By name, for one call: medians_ms, calls (in a block), issue_ms (on an
     accelerator: the time Python takes to issue it). rounds, seconds (spent), device, clock, threads; processes: new ones of the
-    baseline, 0 where all ran in this one; complete is False after an interrupt; notes are sentences in the learner's language.
+    baseline, 0 where all ran in this one; notes are sentences in the learner's language.
     """
 
     baseline: str
@@ -285,7 +277,6 @@ class Comparison(_Shown):
     threads: int
     issue_ms: dict[str, float] = field(default_factory=dict)
     processes: int = 0
-    complete: bool = True
     notes: tuple[str, ...] = ()
     functions: ClassVar[Mapping[str, Callable[[], Any]]] = MappingProxyType({})
     """What was compared, by name, for whoever judges a comparison; known where it was made, never kept in a file."""
@@ -312,7 +303,7 @@ class Comparison(_Shown):
 
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row per candidate, the raw ratios under `ratios`."""
-        mine = {name: getattr(self, name) for name in ("rounds", "device", "clock", "threads", "complete")}
+        mine = {name: getattr(self, name) for name in ("rounds", "device", "clock", "threads")}
         return [
             {
                 **p.row(),

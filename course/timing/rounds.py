@@ -10,22 +10,19 @@ from typing import Any
 from course.core.bars import end_progress, progress, reach
 from course.core.i18n import t
 from course.timing import sameness, stats, validation
-from course.timing.clock import Clock, calls_for
+from course.timing.clock import Clock, alike, calls_for
 from course.timing.deadline import out_of_time, too_late
 from course.timing.effort import Effort, threads
 from course.timing.leftovers import Kept, Left, left_notes, within_reach
 
 PATIENCE = 10
 """First calls that take longer than this many budgets are not repeated."""
-ALIKE = 4
-"""If the numbers of calls that the functions need for a block differ by no more than this factor, all get the same
-number."""
 MOST_ROUNDS = 20_000
 
 
 class Rounds:
-    """The state of a measurement while it is under way. order: draws the random order. remote: the functions run in other processes,
-    where they have been looked at. least_s: shortest block in seconds, where that of the clock is shorter.
+    """The state of a measurement while it is under way. order: draws the random order. least_s: shortest block in seconds, where that
+    of the clock is shorter.
 
     Of each function, by name: first (seconds of the first call), results (a digest of what that returned), calls (in a block),
     seconds (of a call, one a round). notes: remarks.
@@ -43,12 +40,11 @@ class Rounds:
         max_time: float,
         order: random.Random,
         least_s: float = 0.0,
-        remote: bool = False,
     ) -> None:
         self.functions, self.clock, self.max_time, self.order = functions, clock, max_time, order
-        self.least_s, self.remote = least_s, remote
-        self.kept = {} if remote else {name: Kept(within_reach(f)) for name, f in functions.items()}
-        self.left_over = None if remote else Left(one for kept in self.kept.values() for one in kept.objects.values())
+        self.least_s = least_s
+        self.kept = {name: Kept(within_reach(f)) for name, f in functions.items()}
+        self.left_over = Left(one for kept in self.kept.values() for one in kept.objects.values())
         self.left: dict[str, list[str]] = {}
         self.first: dict[str, float] = {}
         self.results: dict[str, Any] = {}
@@ -57,7 +53,6 @@ class Rounds:
         self.notes: list[str] = []
         self.running = ""
         self.effort: Effort | None = None
-        self.complete = True
 
     def is_warm(self, seen: list[dict[str, float]]) -> bool:
         """Whether these rounds, seconds by name, are enough to warm up."""
@@ -80,15 +75,9 @@ class Rounds:
                 self.started = self.clock.now()
                 self._warm_up()
                 self._rounds(bar)
-        except KeyboardInterrupt:
-            if not validation.swallow_interrupt(self.whole_rounds() > 0):
-                raise
-            self.complete = False
-            self.notes.append(validation.interrupted_note())
         finally:
             end_progress(bar)
-            if self.left_over:  # an interrupt or an error may have come in the middle of a block
-                self.left_over.put_back()
+            self.left_over.put_back()  # an interrupt or an error may have come in the middle of a block
         for name, kept in self.kept.items():
             self.notes += kept.notes(name)
         self.notes += left_notes(self.left) + (validation.print_note(sink) if sink else [])
@@ -97,32 +86,21 @@ class Rounds:
         """Seconds since the first calls and the search for the number of calls: what happens once is not in the budget."""
         return self.clock.now() - self.started
 
-    def whole_rounds(self) -> int:
-        """How many rounds are whole."""
-        return min(map(len, self.seconds.values()))
-
-    def times(self, name: str) -> list[float]:
-        """Seconds of one call, one a round."""
-        return self.seconds[name][: self.whole_rounds()]
-
     def facts(self) -> dict[str, Any]:
         """What a result says of how it was measured."""
-        clock = self.clock
-        facts = {"device": clock.device, "clock": clock.kind, "threads": threads(clock), "complete": self.complete}
-        return facts | {"seconds": clock.now() - self.began, "notes": tuple(self.notes)}
+        facts = {"device": self.clock.device, "clock": self.clock.kind, "threads": threads()}
+        return facts | {"seconds": self.clock.now() - self.began, "notes": tuple(self.notes)}
 
     def _first_calls(self) -> None:
         """Each function once: its first time, a digest of what it returns, what it changes."""
         for name, f in self.functions.items():
             kept: list[Any] = []
             with validation.named_errors(name, 1):
-                first = f if self.remote else validation.checked(name, f, kept)
-                self.first[name] = self.clock.for_first_calls().block(first, 1)
+                self.first[name] = self.clock.for_first_calls().block(validation.checked(name, f, kept), 1)
             if self.compares:
-                self.results[name] = f.result if self.remote else sameness.digest(kept.pop())  # type: ignore[attr-defined]
-            if self.left_over:
-                self.kept[name].first_call_done()
-                self.left[name] = self.left_over.put_back()
+                self.results[name] = sameness.digest(kept.pop())
+            self.kept[name].first_call_done()
+            self.left[name] = self.left_over.put_back()
         self.clock = self.clock.settled()
 
     def _fits(self) -> bool:
@@ -150,20 +128,19 @@ class Rounds:
         return False
 
     def _find_calls(self) -> None:
-        """How many calls a block has: the same number for all, but for functions that take far longer than the quickest."""
+        """How many calls a block of each function has."""
         self._search()
         if waiting := [name for name, f in self.functions.items() if self.clock.waits(f)]:
             self.notes.append(_waits_note(waiting))
             self.clock = self.clock.for_first_calls()  # one clock for all
             self._search()
-        most = max(self.calls.values())
-        self.calls = {name: most if ALIKE * calls >= most else calls for name, calls in self.calls.items()}
+        self.calls = alike(self.calls)
 
     def _search(self) -> None:
         for name, f in self.functions.items():
             with validation.named_errors(name, 2):
                 self.calls[name] = calls_for(self.clock, f, max(self.clock.block_s, self.least_s))
-            if self.left_over and self.left[name]:
+            if self.left[name]:
                 self.left_over.put_back()
 
     def _warm_up(self) -> None:
@@ -180,7 +157,7 @@ class Rounds:
             for name in names:
                 self.running, f, calls = name, self.functions[name], self.calls[name]
                 found[name] = self.clock.block(f, calls) / calls
-                if self.left_over and any(self.left.values()):
+                if any(self.left.values()):
                     self.left_over.restore()  # after every block alike: it leaves cold caches to the next
         return found
 
@@ -190,7 +167,7 @@ class Rounds:
             began = spent
             for name, seconds in self._one_round().items():
                 self.seconds[name].append(seconds)
-            spent, rounds = self._spent(), self.whole_rounds()
+            spent, rounds = self._spent(), len(self.seconds[self.running])
             reach(bar, spent, self.max_time)
             late = spent >= self.max_time or out_of_time(spent - began)
             if late or rounds >= MOST_ROUNDS or self.is_clear(spent, rounds):

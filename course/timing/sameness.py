@@ -116,6 +116,15 @@ def _differs(a: Part, b: Part, tolerance: float | None) -> str | None:
     )
 
 
+def compared(one: Sequence[Part], two: Sequence[Part], same: bool | float) -> tuple[str | None, str]:
+    """How the second digest differs from the first, in words (empty: it does not; None: not compared), and the type of what could not
+    be compared (empty: nothing). same: as for `compare`."""
+    if same is False:
+        return None, ""
+    found, hidden = difference(one, two, None if same is True else same), unread(one)
+    return (found, "") if found else (None, hidden) if hidden else ("", "")
+
+
 def unread(kept: Sequence[Part]) -> str:
     """The type of the first part of a digest whose values are not known; empty where there is none."""
     return next((str(part["type"]) for part in kept if part["values"] is None), "")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from course.core.new_process import function_of, stay_on
 from course.timing import validation
-from course.timing.clock import Clock, given_clock
+from course.timing.clock import Clock, calls_for, given_clock
 from course.timing.effort import PARALLEL, Effort, threads
 from course.timing.sameness import digest
 
-SETTLED = 4
-"""Blocks after which a function has shown whether it works in several threads; the first may still load libraries."""
+SETTLED_S = 0.01
+"""Seconds after which a function has shown whether it works in several threads."""
 
 
 class Task:
@@ -21,8 +22,6 @@ class Task:
     f: Any
     clock: Clock
     processor: int | None
-    effort: Effort
-    blocks = 0
 
 
 def load(name: str, target: str, device: Any, clock: str, processor: int | None) -> None:
@@ -35,26 +34,31 @@ def load(name: str, target: str, device: Any, clock: str, processor: int | None)
             f"新进程无法加载 {target}：{type(error).__name__}：{error}。在新内核里导入它能成功吗？",
         ) from error
     validation.require_callable(name, Task.f)
-    Task.name, Task.processor = name, processor
-    Task.clock, Task.effort = given_clock(device, clock), Effort()
+    Task.name, Task.processor, Task.clock = name, processor, given_clock(device, clock)
 
 
-def first_block() -> dict[str, Any]:
-    """Seconds of the first call; what it returned, as a digest; where and with how many threads it worked."""
+def first_call() -> dict[str, Any]:
+    """What the first call returned, as a digest; where and with how many threads it worked."""
     kept: list[Any] = []
     with validation.named_errors(Task.name, 1):
-        seconds = Task.clock.for_first_calls().block(validation.checked(Task.name, Task.f, kept), 1)
-    Task.clock, Task.blocks = Task.clock.settled(), 1
-    clock = Task.clock
-    facts = {"device": clock.device, "kind": clock.kind, "threads": threads(clock)}
-    return {"seconds": seconds, "result": digest(kept.pop()), **facts}
+        Task.clock.for_first_calls().block(validation.checked(Task.name, Task.f, kept), 1)
+    Task.clock = clock = Task.clock.settled()
+    return {"result": digest(kept.pop()), "device": clock.device, "clock": clock.kind, "threads": threads()}
+
+
+def calls_of_a_block() -> int:
+    """How many calls a block needs. A function that works in one thread stays on one processor from then on."""
+    effort, until = Effort(), time.perf_counter() + SETTLED_S
+    with validation.named_errors(Task.name, 2):
+        calls = calls_for(Task.clock, Task.f)
+        while time.perf_counter() < until:
+            Task.clock.block(Task.f, calls)
+    if Task.clock.device == "cpu" and effort.busy() <= PARALLEL:
+        stay_on(Task.processor)
+    return calls
 
 
 def block(calls: int) -> float:
     """Seconds of so many calls."""
     with validation.named_errors(Task.name, 2):
-        seconds = Task.clock.block(Task.f, calls)
-    Task.blocks += 1
-    if Task.blocks == SETTLED and Task.clock.device == "cpu" and Task.effort.busy() <= PARALLEL:
-        stay_on(Task.processor)
-    return seconds
+        return Task.clock.block(Task.f, calls)

@@ -8,7 +8,6 @@ import inspect
 import io
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextvars import ContextVar
 from typing import Any
 
 from course.core.i18n import t
@@ -29,29 +28,6 @@ class TimingError(ValueError):
 def refuse(en: str, zh: str) -> TimingError:
     """A TimingError that says this in the learner's language."""
     return TimingError(t(en, zh))
-
-
-_propagate: ContextVar[bool] = ContextVar("course_timing_propagate", default=False)
-
-
-@contextlib.contextmanager
-def interrupts_propagate() -> Iterator[None]:
-    """Inside this block an interrupt ends the whole block, not just the measurement it falls into."""
-    token = _propagate.set(True)
-    try:
-        yield
-    finally:
-        _propagate.reset(token)
-
-
-def swallow_interrupt(measured: bool) -> bool:
-    """Whether an interrupt should return what was measured so far (True) or be passed on (False)."""
-    return measured and not _propagate.get()
-
-
-def interrupted_note() -> str:
-    """The remark on a result that was cut short by hand."""
-    return t("Interrupted: this is what was measured so far.", "已中断：以下是目前测到的结果。")
 
 
 def require_callable(name: str, f: Any) -> None:

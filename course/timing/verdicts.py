@@ -44,14 +44,13 @@ def error_at(count: int, final: bool, comparisons: int = 1, first: int = FIRST_L
     return (last if final else INTERIM_ERROR) / comparisons
 
 
-def decide(interval: Interval | None, ratio: float, ci: float, gate: float, error: float, place: float = 0.0) -> str:
+def decide(interval: Interval | None, ratio: float, ci: float, gate: float, place: float = 0.0) -> str:
     """`faster` | `slower` | `same` | `undecided`, from the interval of the ratio.
 
     faster or slower: the interval keeps off 1 by more than `place` and the ratio differs from 1 by more than `ci`, the
-    precision asked for. same: otherwise, when the interval stays within 1 +/- gate. Anything else, no interval (None), or
-    less confidence than asked for: undecided.
+    precision asked for. same: otherwise, when the interval stays within 1 +/- gate. Anything else, or no interval (None): undecided.
     """
-    if interval is None or interval.confidence < 1 - error - 1e-12:
+    if interval is None:
         return "undecided"
     if abs(ratio - 1) > ci:
         if interval.high < 1 - place:
@@ -64,26 +63,17 @@ def decide(interval: Interval | None, ratio: float, ci: float, gate: float, erro
 
 
 def settled(
-    interval: Interval | None,
-    ratio: float,
-    ci: float,
-    gate: float,
-    error: float,
-    wide: float = BIG_EFFECT_WIDTH,
-    place: float = 0.0,
+    interval: Interval | None, ratio: float, ci: float, gate: float, wide: float = BIG_EFFECT_WIDTH, place: float = 0.0
 ) -> bool:
     """Whether measuring more is pointless: clear of the gate on one side and within +/- wide, or within +/- ci.
 
     Within +/- ci a difference that is larger than ci must also have been told from 1: a difference of 1 % with an interval
     of +/- 0.5 % is measured on, because a little more data often tells it.
     """
-    if interval is None or interval.confidence < 1 - error - 1e-12:
+    if interval is None:
         return False
     half = (interval.high - interval.low) / 2
     if interval.high < 1 - gate or interval.low > 1 + gate:
         return half <= max(wide, ci) * ratio
-    told = abs(ratio - 1) <= ci or decide(widened(interval, place), ratio, ci, gate, error, place) in (
-        "faster",
-        "slower",
-    )
+    told = abs(ratio - 1) <= ci or decide(widened(interval, place), ratio, ci, gate, place) in ("faster", "slower")
     return told and half <= ci * ratio

@@ -147,7 +147,6 @@ def raced(
         ratio=ratio,
         low=low,
         high=high,
-        confidence=0.95,
         verdict=verdict,
         ratios=(ratio,) * rounds,
         gate=0.02,

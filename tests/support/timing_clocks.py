@@ -18,8 +18,6 @@ class NoisyClock(Clock):
     takes up to three times as long.
     """
 
-    threads = 1
-
     def __init__(self, seed: int, jitter: float = 0.02, drift: float = 0.2, hiccup: float = 0.05) -> None:
         self.noise, self.jitter, self.drift, self.hiccup = random.Random(seed), jitter, drift, hiccup
         self.time, self.mood = 0.0, 0.0
@@ -42,26 +40,18 @@ class Cost(float):
     """What a timed function returns to a NoisyClock: seconds, and a result of no fields, which differs from no other."""
 
 
-class Elsewhere:
-    """A function of another process, as `Worker` is one: what it returned is known as a digest."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds, self.result = seconds, []
-
-    def __call__(self) -> float:
-        return self.seconds
-
-
 def costing(seconds: float):
     """A function whose one call costs `seconds` on a NoisyClock."""
     return lambda: Cost(seconds)
 
 
 class Processes:
-    """A pretended machine on which equal code differs from process to process; `open` starts workers on it.
+    """A pretended machine on which equal code differs from process to process; `open` starts a set of them.
 
     costs: name -> seconds a call. effect: draws the factor of one process. start_s: seconds to start a set.
     """
+
+    request_s = 2e-3
 
     def __init__(self, costs, effect, seed: int, start_s: float = 1.5) -> None:
         self.costs, self.effect, self.start_s = costs, effect, start_s
@@ -75,11 +65,15 @@ class Processes:
         self.time += self.start_s
         self.started += 1
         clock = NoisyClock(self.noise.random())
-        factors = {name: self.effect(self.noise) for name in names}
-        try:
-            yield {name: Elsewhere(self.costs[name] * factors[name]) for name in names}, clock
-        finally:
-            self.time += clock.time
+        sides = {name: costing(self.costs[name] * self.effect(self.noise)) for name in names}
+        facts = {"result": [], "device": "cpu", "clock": "wall", "threads": 1, "calls": 1}
+
+        def block(name: str) -> float:
+            before, seconds = clock.time, clock.block(sides[name], 1)
+            self.time += clock.time - before + self.request_s
+            return seconds
+
+        yield block, dict.fromkeys(names, facts)
 
 
 class Device:
@@ -100,25 +94,17 @@ class Device:
         """As .item() does."""
         self.host = max(self.host, self.ends[-1])
 
-    def event(self) -> Event:
-        """A mark for the queue."""
-        return Event(self)
-
     def clock(self, monkeypatch) -> clocks.EventClock:
         """A clock of this device that reads this device's time."""
-        ns = SimpleNamespace(perf_counter=lambda: self.host, perf_counter_ns=lambda: round(self.host * 1e9))
-        monkeypatch.setattr(clocks, "time", ns)
-        monkeypatch.setattr(clocks._fenced_ns, "__defaults__", (ns.perf_counter_ns,))
-        return clocks.EventClock("cuda", self.wait, self.event, self.launch)
+        monkeypatch.setattr(clocks, "time", SimpleNamespace(perf_counter=lambda: self.host))
+        return clocks.EventClock("cuda", self.wait, self.launch, lambda: Event(self))
 
 
 class Event:
     """A mark in the queue of a Device."""
 
     def __init__(self, device: Device) -> None:
-        self.device, self.at = device, 0.0
-
-    def record(self) -> None:
+        self.device = device
         self.device.host += 1e-6
         self.at = max(self.device.ends[-1], self.device.host)
 

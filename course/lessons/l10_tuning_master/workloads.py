@@ -281,11 +281,9 @@ def rows(work: Workload, plan: Plan, configs: Sequence[Config] | None, budget: B
 
 def _ratio(pair: Any) -> dict[str, Any]:
     """Time over today's with its interval and verdict; of the baseline itself (None) 1. A few rounds carry no interval."""
-    from course.timing.results import ENOUGH
-
     if pair is None:
         return {"ratio": 1.0, "low": 1.0, "high": 1.0, "verdict": "same"}
-    if pair.low is None or pair.confidence < ENOUGH:
+    if pair.low is None:
         return {"ratio": pair.ratio, "low": pair.ratio, "high": pair.ratio, "verdict": FEW}
     return race_row(pair)
 

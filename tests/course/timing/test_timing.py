@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from course.timing import Comparison, TimingError, compare, format_ms, interrupts_propagate, measure
+from course.timing import Comparison, TimingError, compare, format_ms, measure
 from tests.conftest import loaded_by, tries
 from tests.support.timing_clocks import Cost, NoisyClock, costing
 
@@ -41,7 +41,6 @@ def test_the_stopping_rule_keeps_its_promises_under_any_noise(count, noise):
     ]
     assert sum(c.verdict in ("faster", "slower") for c in results) <= 0.05 * count
     assert sum(c.low <= 1 <= c.high for c in results) >= 0.93 * count
-    assert all(c.verdict == "undecided" or c.pairs["b"].confidence >= 0.95 for c in results)
 
 
 @pytest.mark.slow
@@ -92,7 +91,7 @@ def test_a_round_longer_than_the_budget_is_the_only_one():
     clock = NoisyClock(0, 0, 0, 0)
     result = compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=clock, seed=1)
     assert clock.time == pytest.approx(14)
-    assert (result.rounds, result.verdict, result.pairs["b"].confidence) == (1, "undecided", 0)
+    assert (result.rounds, result.verdict, result.low) == (1, "undecided", None)
     assert result.ratio == pytest.approx(4 / 3)
     assert "budget" in result.notes[0] and "max_time=84" in result.notes[0]
 
@@ -104,24 +103,6 @@ def test_measure_reports_first_call_and_samples():
     assert result.low_ms <= result.median_ms <= result.high_ms < 5
     assert len(result.samples_ms) > 20
     assert result.rows()[0]["samples_ms"] == list(result.samples_ms) and "f&lt;b&gt;" in result._repr_html_()
-
-
-def test_interrupt_returns_what_was_measured():
-    class Stopped(NoisyClock):
-        stopped = False
-
-        def block(self, f, calls):
-            if self.time > 0.2 and not self.stopped:
-                self.stopped = True
-                raise KeyboardInterrupt
-            return super().block(f, calls)
-
-    result = compare({"a": costing(1e-3), "b": costing(1e-3)}, ci=1e-9, clock=Stopped(0), seed=1)
-    assert not result.complete and result.rounds > 10 and "Interrupted" in result.notes[0]
-    result = measure(costing(1e-3), clock=Stopped(0))
-    assert not result.complete and len(result.samples_ms) > 10
-    with pytest.raises(KeyboardInterrupt), interrupts_propagate():
-        measure(costing(1e-3), clock=Stopped(0))
 
 
 # ---- what a reader sees -----------------------------------------------------------------------------------
@@ -152,11 +133,7 @@ def late(slow, count, then):
 def test_compare_names_a_late_warm_up_with_its_direction():
     clock = NoisyClock(1, jitter=0.01, drift=0, hiccup=0)
     result = compare({"plain": costing(1e-3), "late": late(1e-2, 40, 1e-3)}, clock=clock, seed=1)
-    assert (
-        result.verdict == "undecided"
-        and "late fell from 10.1 ms to 1.01 ms" in result.sentence()
-        and result["late"].drift
-    )
+    assert result.verdict == "undecided" and "the ratio fell from 9.98 to 1 " in result.sentence()
 
 
 def test_statistics_and_import_need_no_torch():
@@ -225,7 +202,6 @@ BOTH = {"a": fails, "b": fails}
         (lambda: compare(BOTH, max_time=float("inf")), "finite"),
         (lambda: compare(BOTH, max_time="x"), "max_time"),
         (lambda: measure(costing(1), clock=5), "clock"),
-        (lambda: measure(costing(1), device=[]), "device"),
         (lambda: measure(costing(1), device="gpu"), "gpu"),
         (lambda: measure(costing(1), max_time=float("nan")), "max_time"),
     ],

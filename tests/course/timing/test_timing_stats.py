@@ -55,7 +55,7 @@ def _chance_of_false_alarm(last: int) -> float:
     ],
 )
 def test_verdict_follows_from_the_interval(low, high, ratio, verdict):
-    assert verdicts.decide(stats.Interval(low, high, 0.99), ratio, 0.005, 0.02, 0.05, 0.0015) == verdict
+    assert verdicts.decide(stats.Interval(low, high, 0.99), ratio, 0.005, 0.02, 0.0015) == verdict
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_verdict_follows_from_the_interval(low, high, ratio, verdict):
 )
 def test_measuring_ends_where_more_would_change_no_verdict(low, high, ratio, settled):
     interval = stats.Interval(low, high, 0.997)
-    assert verdicts.settled(interval, ratio, 0.005, 0.02, 0.003, place=verdicts.PLACE) is settled
+    assert verdicts.settled(interval, ratio, 0.005, 0.02, place=verdicts.PLACE) is settled
 
 
 @pytest.mark.parametrize(
