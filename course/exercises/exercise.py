@@ -14,7 +14,7 @@ from typing import Any
 from course.core.catalog import BY_ID, PROJECTS, lesson_folder, modules
 from course.core.i18n import Text
 from course.core.verdict import Verdict
-from course.exercises.blocks import block_check
+from course.exercises.checking import block_check
 from course.exercises.slips import KEYS, Cases, visible_check
 from course.exercises.told import Told, judged, verdict
 from course.questions.bank import read_yaml

@@ -1,4 +1,4 @@
-"""Memory that the C library keeps or gives back, and what a layer's time is with either.
+"""Memory that the C library keeps or gives back, what a layer's time is with either, and minor page faults, which tell the two apart.
 
 glibc gives a freed block of some hundred kB or more back to the system, and the next call pays for its pages anew. A
 freed block of up to 32 MiB raises both of its thresholds (mallopt(3), M_MMAP_THRESHOLD and M_TRIM_THRESHOLD): from then on

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from course.exercises.blocks import Planned
+from course.exercises.checking import Planned
 from course.exercises.told import Told, listed
 
 SOURCES = ("random", "numpy", "torch")

@@ -13,8 +13,7 @@ from course.exercises.exercise import all_exercises, judge
 from course.experiment.base import run
 from course.experiment.reading import groups
 from course.lessons.l02_timing.exercises import cut
-from course.lessons.l02_timing.experiments import STORIES
-from course.lessons.l02_timing.experiments_repeats import read_planted_difference
+from course.lessons.l02_timing.experiments import STORIES, read_planted_difference
 from course.lessons.l02_timing.toy_device import ToyDevice, VirtualDevice
 from course.timing import clock, compare
 from course.timing.stats import median_interval as interval_of
