@@ -36,49 +36,29 @@ def lint(project: Project, only: str | None = None, seeds: int = QUICK, run: boo
     each question are checked; run: also run the verify snippets of its questions.
     """
     known = known_ids(project)
+    sources = [(lesson, project.lesson_source(lesson), False) for lesson in project.lessons()]
+    sources += [(name, project.practice_source("project", name), False) for name in project.projects()]
+    sources += [(lesson, project.checkpoint_source(lesson), True) for lesson in project.checkpoints()]
     problems: list[Finding] = []
-    for kind, lessons, where in (
-        ("lesson", project.lessons(), project.lesson_source),
-        ("project", project.projects(), lambda name: project.practice_source("project", name)),
-        ("checkpoint", project.checkpoints(), project.checkpoint_source),
-    ):
-        for lesson in lessons:
-            if only in (None, lesson):
-                problems += _lint_file(project, where(lesson), lesson, kind, known)
-                if kind == "checkpoint":
-                    problems += [_shortened(project, one) for one in checkpoint_findings(project, lesson, seeds, run)]
+    for lesson, path, checkpoint in sources:
+        if only in (None, lesson):
+            problems += _lint_file(project, path, lesson, checkpoint, known)
+            problems += checkpoint_findings(project, lesson, seeds, run) if checkpoint else []
     return problems
 
 
-def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict[str, set[str]]) -> list[Finding]:
-    own = kind == "checkpoint" and project.own_folder(lesson) is not None
-    name = _short(project, path)
+def _lint_file(
+    project: Project, path: Path, lesson: str, checkpoint: bool, known: dict[str, set[str]]
+) -> list[Finding]:
     try:
         cells = read(path)
+        own = checkpoint and project.own_folder(lesson) is not None
         one_language = own and len({cell.language for cell in cells if cell.language}) == 1
-        found = [
-            *(() if one_language else _twins(cells)),
-            *_bootstrap(cells),
-            *_code(cells),
-            *_ids(cells, known),
-            *prose_faults(cells),
-        ]
-        if kind == "checkpoint":
-            found += _checkpoint(project, lesson, cells)
+        found = [*(() if one_language else _twins(cells)), *_code(cells), *_ids(cells, known), *prose_faults(cells)]
+        found += _checkpoint(project, lesson, cells) if checkpoint else ()
     except ProjectError as error:
         return [Finding("not-readable", str(error))]
-    return [Finding(rule, f"{name}:{line}: {sentence}") for line, rule, sentence in sorted(found)]
-
-
-def _shortened(project: Project, finding: Finding) -> Finding:
-    path, sentence = finding.text.split(":", 1)
-    return Finding(finding.rule, f"{_short(project, Path(path))}:{sentence}")
-
-
-def _short(project: Project, path: Path) -> str:
-    """The file as a person names it: below the course directory, or below the checkout."""
-    own = project.own is not None and path.is_relative_to(project.own)
-    return str(path.relative_to(project.own.parent if own else project.root))
+    return [Finding(rule, f"{path}:{line}: {sentence}") for line, rule, sentence in sorted(found)]
 
 
 def _twins(cells: list[Cell]) -> Iterator[Found]:
@@ -91,32 +71,26 @@ def _twins(cells: list[Cell]) -> Iterator[Found]:
             yield cell.line, "twin-missing", "this Chinese text has no English twin right before it"
 
 
-def _bootstrap(cells: list[Cell]) -> Iterator[Found]:
-    code = [cell for cell in cells if cell.language is None]
-    if not code or code[0].kind != "bootstrap":
-        yield (code[0].line if code else 1), "bootstrap-first", "the first code cell must be `# bootstrap`"
-
-
 def _code(cells: list[Cell]) -> Iterator[Found]:
+    first = next((cell for cell in cells if cell.language is None), None)
+    if first is None or first.kind != "bootstrap":
+        yield first.line if first else 1, "bootstrap-first", "the first code cell must be `# bootstrap`"
     for cell in cells:
-        if cell.kind not in ("code", "task"):
-            continue
-        for language in LANGUAGES:
-            try:
+        try:
+            for language in LANGUAGES if cell.kind in ("code", "task") else ():
                 ast.parse(cell.code(language))
-            except SyntaxError as error:
-                yield cell.line + (error.lineno or 0), "code-syntax", f"this code does not parse: {error.msg}"
-                break
+        except SyntaxError as error:
+            yield cell.line + (error.lineno or 0), "code-syntax", f"this code does not parse: {error.msg}"
 
 
 def _ids(cells: list[Cell], known: dict[str, set[str]]) -> Iterator[Found]:
     for cell in cells:
-        for kind, identity, offset in used_ids(cell):
+        for kind, identity, offset in _used_ids(cell):
             if identity not in known[kind]:
                 yield cell.line + offset, "unknown-id", f"there is no {kind} {identity!r}"
 
 
-def used_ids(cell: Cell) -> Iterator[tuple[str, str, int]]:
+def _used_ids(cell: Cell) -> Iterator[tuple[str, str, int]]:
     """Kind, id and line offset of each id a cell names through a verb, or as a task (whose smoke test must
     exist).
     """
@@ -145,11 +119,7 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[Fo
     asked = [cell.id for cell in cells if cell.kind == "question"]
     for cell in cells:
         if cell.kind == "task" and cell.id not in hidden:
-            yield (
-                cell.line,
-                "task-missing",
-                f"task {cell.id!r} is not in {_short(project, project.task_module(lesson))}",
-            )
+            yield (cell.line, "task-missing", f"task {cell.id!r} is not in {project.task_module(lesson)}")
         if cell.kind == "task" and not re.search(r"### BEGIN SOLUTION.*### END SOLUTION", cell.body, re.DOTALL):
             yield (cell.line, "solution-marks", f"task {cell.id!r} has no ### BEGIN SOLUTION ... ### END SOLUTION")
         if cell.id is not None and sum((other.id, other.language) == (cell.id, cell.language) for other in cells) > 1:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,12 +15,11 @@ from typing import Any
 
 from course.core.catalog import BY_ID
 from course.core.suggest import did_you_mean
-from course.questions.bank import read_yaml
 from course.questions.items import BankError, Item, completed, parse_item, redrawn, with_key
 from course.questions.lint import SEEDS, Finding, lint_items, lint_variants
 from course.questions.variants import alternatives
 from course.questions.verify import run_verify
-from grader.project import Project, beliefs, checkpoint_items, practice_items
+from grader.project import Project, ProjectError, beliefs, checkpoint_items, practice_items, read_yaml
 from grader.project.task import tasks
 
 TEMPLATE = Path(__file__).with_name("question_template.yaml")
@@ -51,22 +49,27 @@ class Files:
 
 def check(project: Project, files: Files, run: bool = False, seeds: int = SEEDS) -> list[Finding]:
     """All findings in the files of a lesson, in their order. run: also run the verify snippets."""
-    return _Check(project, files).all(run, seeds)
+    try:
+        raw, keys = read_yaml(files.items) or [], (read_yaml(files.keys) if files.keys else None) or {}
+    except ProjectError as error:
+        return [Finding("yaml", str(error))]
+    if not isinstance(raw, list):
+        return [Finding("yaml", f"{files.items}:1: must be a list of questions, each starting with `- id:`.")]
+    if not isinstance(keys, dict):
+        return [Finding("yaml", f"{files.keys}:1: must be `id:` and the key below it.")]
+    return _Check(project, files, keys).all(raw, run, seeds)
 
 
 class _Check:
     """The check of one pair of files; ``found`` grows."""
 
-    def __init__(self, project: Project, files: Files) -> None:
-        self.project, self.files, self.beliefs = project, files, beliefs(project)
+    def __init__(self, project: Project, files: Files, keys: dict[str, Any]) -> None:
+        self.project, self.files, self.keys, self.beliefs = project, files, keys, beliefs(project)
         self.counts = files.keys is not None
         self.found: list[Finding] = []
 
-    def all(self, run: bool, seeds: int) -> list[Finding]:
-        """Every finding."""
-        raw, self.keys = self._loaded(self.files.items, list), self._loaded(self.files.keys, dict)
-        if raw is None or self.keys is None:
-            return self.found
+    def all(self, raw: list[Any], run: bool, seeds: int) -> list[Finding]:
+        """Every finding. raw: the entries of the questions' file."""
         sound: list[Item] = []
         for entry in raw:
             sound += self._items(completed(entry, self.files.lesson, self.counts), sound)
@@ -86,20 +89,6 @@ class _Check:
     def _say(self, path: Path, identity: str, finding: Finding) -> None:
         text = re.sub(rf"^(?:[^,]*, item |key of ){re.escape(identity)}(?:, |: )", f"{identity}: ", finding.text)
         self.found.append(Finding(finding.rule, f"{path}:{_line_of(path, identity)}: {text}"))
-
-    def _loaded(self, path: Path | None, kind: type) -> Any:
-        """The content of a file; None, and a finding, where it is no list of questions or no mapping of keys."""
-        try:
-            data = read_yaml(path) if path else None
-        except BankError as error:
-            line = re.search(r", line (\d+)", str(error))
-            self.found.append(Finding("yaml", f"{path}:{line[1] if line else 1}: {str(error).split(': ', 1)[1]}"))
-            return None
-        if data is not None and not isinstance(data, kind):
-            what = "a list of questions, each starting with `- id:`" if kind is list else "`id:` and the key below it"
-            self.found.append(Finding("yaml", f"{path}:1: must be {what}."))
-            return None
-        return data or kind()
 
     def _items(self, entry: Any, before: list[Item]) -> list[Item]:
         """The questions of an entry, with their keys; none where it cannot be read, and then its faults are said."""
@@ -198,18 +187,22 @@ def _experiments(project: Project) -> set[str]:
 
 
 def files_of(project: Project, path: Path | None = None) -> list[Files]:
-    """The files to check: of the whole bank, or those that ``path`` belongs to. The keys of a draft are in keys.yaml beside it."""
+    """The files to check: of the whole bank, or those that ``path`` belongs to. Raises ProjectError where it is none of them."""
     places = [
         *(Files(lesson, project.items(lesson), None) for lesson in BY_ID if project.items(lesson).exists()),
         *(_checkpoint(project, lesson) for lesson in project.checkpoints()),
     ]
-    if path is None:
-        return places
-    path = path.resolve()
-    if known := [one for one in places if path in (one.items.resolve(), one.keys and one.keys.resolve())]:
-        return known
-    beside = path.with_name("keys.yaml")
-    return [Files(_lesson_in(path), path, beside if beside.exists() else None)]
+    found = [
+        one
+        for one in places
+        if path is None or path.resolve() in (one.items.resolve(), one.keys and one.keys.resolve())
+    ]
+    if not found:
+        raise ProjectError(
+            f"{path} is no file of questions of a lesson, such as {project.items('05_cudnn_benchmark')}; "
+            f"copy entries from {TEMPLATE} to the end of one"
+        )
+    return found
 
 
 def _checkpoint(project: Project, lesson: str) -> Files:
@@ -224,11 +217,3 @@ def checkpoint_findings(project: Project, lesson: str, seeds: int, run: bool = F
     files = _checkpoint(project, lesson)
     wanted = OWN_MUST if files.own else MUST
     return [one for one in check(project, files, run, seeds) if one.rule in wanted]
-
-
-def _lesson_in(path: Path) -> str:
-    """The lesson that the id of the first question of a draft begins with; "" where there is none."""
-    with suppress(BankError, TypeError, KeyError, IndexError):
-        number = str(read_yaml(path)[0]["id"])[:2]
-        return next((lesson for lesson in BY_ID if lesson[:2] == number), "")
-    return ""

@@ -221,14 +221,13 @@ def _cards(project: Project, code: str, root: str | None) -> dict[str, Any]:
     words = _words("cards", code)
 
     def linked(cell: machines.Cell) -> str:
-        if cell.source.startswith("https://"):
-            return f"[{machines.words(cell)}]({cell.source})"
-        return machines.words(cell) if root is None else f"[{machines.words(cell)}]({root}course/lessons/{cell.source})"
+        there = "" if cell.source.startswith("https://") else f"{root}course/lessons/"
+        return cell.words() if there and root is None else f"[{cell.words()}]({there}{cell.source})"
 
     rows = []
     for one in situations:
-        about = (
-            f'**{pick(one.name)}**<br>`{one.line}`<br>`only="{one.settings[0]}"`; {words["lesson"]} {one.lesson[:2]}'
-        )
-        rows.append([about, *("<br>".join(map(linked, one.on(name))) or "–" for name in names)])
+        name, line, setting = pick(one["name"]), one["line"], one["settings"][0]
+        about = f'**{name}**<br>`{line}`<br>`only="{setting}"`; {words["lesson"]} {one["lesson"][:2]}'
+        on = [[cell for cell in one["cells"] if cell.machine == machine] for machine in names]
+        rows.append([about, *("<br>".join(map(linked, found)) or "–" for found in on)])
     return {"columns": [words["first"], *(pick(name, code) for name in names.values())], "rows": rows}

@@ -15,7 +15,7 @@ import re
 import shlex
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -24,16 +24,18 @@ from grader.course.marks import require
 from grader.handin.archive import Entry, opened
 from grader.handin.guard import guarded
 from grader.handin.handin import OURS, STAMP, Files, digest, lying, stored, unpacked, write, write_new
-from grader.handin.reading import Reading, files_of, read
+from grader.handin.reading import Reading, files_of, is_name, of_checkpoint, read
 from grader.handin.roster import FILE, Roster, enrol, roster
 from grader.project.files import replace
 from grader.project.names import groups, printable
+from grader.sandbox.limits import MOST_BYTES
 
 FOLDER = "imported"  # of the course directory: where each hand-in lay in its archive, for give-back
 LIST = re.compile(r"\.(ya?ml|csv|tsv|txt|json)$", re.IGNORECASE)  # what may say whose folders are
 LARGEST_LIST = 4 << 20  # bytes
 HAND_IN = re.compile(r"\.ipynb|\.(zip|rar|7z|tar|gz|html?|pdf)$", re.IGNORECASE)  # what may be work, of nobody's
 TIME = re.compile(r"(?<!\d)(20\d\d)[-_]?(\d\d)[-_]?(\d\d)[-_T ]?(\d\d)[-_:]?(\d\d)[-_:]?(\d\d)")
+NOTEBOOK_OR_ZIP = re.compile(r"\.ipynb|\.zip$", re.IGNORECASE)
 DIGITS = re.compile(r"\d+")
 Group = tuple[PurePosixPath, list[tuple[str, Entry]]]  # where a hand-in lies, and its files by their own paths
 
@@ -41,8 +43,8 @@ Group = tuple[PurePosixPath, list[tuple[str, Entry]]]  # where a hand-in lies, a
 @dataclass
 class Imported:
     """The result. new, same, replaced: students. kept: student -> why what was there before stays, or nothing is there. unclear: what
-    belongs to nobody that is known -> the students whom it can mean. held: student -> why the hand-in will be held back. idle: students
-    who handed in nothing. said: other sentences for the instructor.
+    belongs to nobody that is known -> the students whom it can mean; alike: those of it whose name stands in other paths, too. held:
+    student -> why the hand-in will be held back. idle: students who handed in nothing. said: other sentences for the instructor.
     """
 
     lesson: str
@@ -51,6 +53,7 @@ class Imported:
     replaced: list[str] = field(default_factory=list)
     kept: dict[str, str] = field(default_factory=dict)
     unclear: dict[str, frozenset[str]] = field(default_factory=dict)
+    alike: set[str] = field(default_factory=set)
     held: dict[str, str] = field(default_factory=dict)
     idle: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
@@ -62,19 +65,25 @@ class Imported:
 
 
 class Owners:
-    """Finds whose the paths of an archive are with ``of``."""
+    """Finds whose the paths of an archive are with ``of``. of_checkpoint(entry): whether a file is a notebook of the checkpoint."""
 
-    def __init__(self, entries: Iterable[Entry], known: Roster, together: dict[str, tuple[str, ...]]) -> None:
-        entries = list(entries)
-        self.known, self.together = known, together
-        self._named = functools.cache(known.named)
-        self._below: dict[PurePosixPath, set[str]] = defaultdict(set)
-        for inside in {one.inside.parent if not OURS.search(one.inside.name) else one.inside for one in entries}:
-            for place in inside.parents:
-                named = [self._named(part) for part in inside.parts[len(place.parts) :]]
-                self._below[place] |= {student for one in named if len(one.students) == 1 for student in one.students}
+    def __init__(
+        self,
+        entries: list[Entry],
+        known: Roster,
+        together: dict[str, tuple[str, ...]],
+        of_checkpoint: Callable[[Entry], bool],
+    ) -> None:
+        self.known, self.together, self.of_checkpoint = known, together, of_checkpoint
+        self.files = {one.inside for one in entries}
+        self._inside: dict[PurePosixPath, list[Entry]] = defaultdict(list)  # folder -> all files below it
+        for entry in entries:
+            for place in entry.inside.parents:
+                self._inside[place].append(entry)
+        self._named, self._around = functools.cache(known.named), functools.cache(self._holds_several)
+        self.hand_ins = functools.cache(self._hand_ins)
         self.lists: set[PurePosixPath] = set()  # files that say whose folders are
-        self._listed = self._lists(entries)
+        self._listed = {place: frozenset(found) for place, found in self._lists(entries).items()}
 
     def of(self, inside: PurePosixPath) -> tuple[frozenset[str], PurePosixPath]:
         """(the students whom a path means, the folder or file that says so): one owns it; none or several own nothing."""
@@ -84,8 +93,18 @@ class Owners:
             found = frozenset(group[:1]) if found <= {*group} else found
         return found, place
 
+    def _hand_ins(self, folder: PurePosixPath) -> set[PurePosixPath]:
+        """The files and folders directly in a folder that hold a notebook of the checkpoint, or a ZIP; the one that may, if it is one."""
+        may = defaultdict(list)
+        for entry in self._inside[folder]:
+            if NOTEBOOK_OR_ZIP.search(entry.inside.name):
+                may[folder / entry.inside.parts[len(folder.parts)]].append(entry)
+        if len(may) < 2:
+            return {*may}
+        return {one for one, found in may.items() if one.name[0] != "." and any(map(self.of_checkpoint, found))}
+
     def _named_on(self, inside: PurePosixPath) -> tuple[frozenset[str], PurePosixPath]:
-        above = [place for place in reversed([inside, *inside.parents]) if place.parts][:-1]
+        above = [place for place in reversed(inside.parents) if place.parts]
         named = [(place, self._named(place.name)) for place in above if not self._around(place)]
         named = [(place, one) for place, one in named if one.students]
         if not named:
@@ -100,20 +119,29 @@ class Owners:
                 return first.students | one.students, place
         return first.students, place
 
-    def _around(self, place: PurePosixPath) -> bool:
-        """Whether a folder holds the hand-ins of several others, so that it is not the hand-in of whom it names."""
-        return len(self._below[place] - self._named(place.name).students) > 1
+    def _holds_several(self, place: PurePosixPath) -> bool:
+        """Whether a folder holds the hand-ins of several people, so that it is not the hand-in of whom it names: several others are
+        named in it; or it says more than a name, and there is one in several of its folders, or nothing but several of them in it.
+        """
+        here, below = self._named(place.name), set()
+        for one in self._inside[place]:
+            parts = one.inside.parts[len(place.parts) : None if OURS.search(one.inside.name) else -1]
+            below |= {min(found) for found in (self._named(part).students for part in parts) if len(found) == 1}
+        if here.whole or not here.students or len(below - here.students) > 1:
+            return len(below - here.students) > 1
+        alone = all(place in one.parents for one in self.files if OURS.search(one.name))
+        return len(self.hand_ins(place) - (set() if alone else self.files)) > 1
 
-    def _lists(self, entries: list[Entry]) -> dict[PurePosixPath, frozenset[str]]:
+    def _lists(self, entries: list[Entry]) -> dict[PurePosixPath, set[str]]:
         """Folder -> the students whom a list beside it names with it."""
         found: dict[PurePosixPath, set[str]] = defaultdict(set)
-        folders = {place for one in entries for place in one.inside.parents if place.parts}
         for entry in entries:
             if not LIST.search(entry.inside.name) or OURS.search(entry.inside.name):
                 continue
             if any(self._named(part).students for part in entry.inside.parts):
                 continue  # it is in somebody's hand-in
-            beside = {place.name: place for place in folders if place.parent == entry.inside.parent}
+            above = entry.inside.parent
+            beside = {place.name: place for place in self._inside if place.parent == above and place.parts}
             with guarded("", lambda *_: None):  # a list that cannot be read says nothing
                 about = None
                 for line in entry.read(LARGEST_LIST).decode("utf-8-sig", "replace").splitlines() if beside else ():
@@ -121,7 +149,7 @@ class Owners:
                     if about is not None and not self._named(about.name).students:
                         found[about] |= self.known.named(line).students
                         self.lists.add(entry.inside)
-        return {place: frozenset(students) for place, students in found.items() if students}
+        return found
 
 
 def import_submissions(course: Course, path: Path, lesson: str) -> Imported:
@@ -133,18 +161,17 @@ def import_submissions(course: Course, path: Path, lesson: str) -> Imported:
     require(course, lesson)
     with importing(course.root), opened(path) as entries:
         known, imported = roster(course), Imported(lesson)
-        owners = Owners(entries, known, groups(course.root, lesson))
+        text = released_text(course.root, lesson)
+        owners = Owners(entries, known, groups(course.root, lesson), lambda one: _of_checkpoint(one, lesson, text))
         mine: dict[str, list[tuple[PurePosixPath, Entry]]] = defaultdict(list)
-        others: list[tuple[Entry, frozenset[str]]] = []
+        others: dict[PurePosixPath, frozenset[str]] = {}
         for entry in entries:
             found, place = owners.of(entry.inside)
             if len(found) == 1:
                 mine[min(found)].append((place, entry))
-            elif found or len(entry.inside.parts) > 1 or HAND_IN.search(entry.inside.name):
-                others += [(entry, found)] if entry.inside not in owners.lists else []
-            else:
-                imported.said.append(f"of nobody, left out: {printable(entry.inside.name)}")
-        imported.unclear = _unclear(others, [entry.inside for files in mine.values() for _, entry in files])
+            elif entry.inside not in owners.lists:
+                others[entry.inside] = found
+        _unclear(others, [entry.inside for files in mine.values() for _, entry in files], owners, imported)
         before = record(course.root, lesson)
         for student, files in sorted(mine.items()):
             with guarded(student, imported.kept.__setitem__):
@@ -161,20 +188,34 @@ def import_submissions(course: Course, path: Path, lesson: str) -> Imported:
     return imported
 
 
-def _unclear(others: list[tuple[Entry, frozenset[str]]], owned: list[PurePosixPath]) -> dict[str, frozenset[str]]:
-    """What belongs to nobody that is known, in as few words as tell it: the outermost folder that holds nothing of anybody's and is not
-    around everything, else the file.
+def _of_checkpoint(entry: Entry, lesson: str, released: str) -> bool:
+    """Whether a file can be a hand-in: a ZIP, or a notebook of the checkpoint."""
+    if entry.inside.suffix.lower() == ".zip":
+        return True
+    with guarded("", lambda *_: None):  # what cannot be read is none
+        return of_checkpoint(entry.read(MOST_BYTES), lesson, released)
+    return False
+
+
+def _unclear(
+    others: dict[PurePosixPath, frozenset[str]], owned: list[PurePosixPath], owners: Owners, imported: Imported
+) -> None:
+    """Name what belongs to nobody that is known, in as few words as tell it: the outermost folder that holds nothing of anybody's, and
+    not several hand-ins, else the file. others: path -> the students whom it can mean.
     """
     taken = {place for inside in owned for place in inside.parents}
-    counts = Counter(place for entry, _ in others for place in entry.inside.parents)
-    found: dict[str, frozenset[str]] = {}
-    for entry, can_be in others:
-        around = [
-            one for one in reversed(entry.inside.parents) if one not in taken and (taken or counts[one] < len(others))
-        ]
-        place = str(around[0]) if around else str(entry.inside)
-        found[place] = found.get(place, frozenset()) | can_be
-    return found
+    everything = {place for inside in [*others, *owned] for place in (inside, *inside.parents)}
+    counts = Counter(place.name for place in everything)
+    for inside, can_be in others.items():
+        above = [place for place in reversed(inside.parents) if place.parts]
+        place = next((one for one in above if one not in taken and len(owners.hand_ins(one)) < 2), inside)
+        if place == inside and not can_be and not (OURS.search(inside.name) or HAND_IN.search(inside.name)):
+            imported.said.append(f"of nobody, left out: {printable(str(inside))}")
+            continue
+        name = str(place)
+        imported.unclear[name] = imported.unclear.get(name, frozenset()) | can_be
+        if counts[place.name] > 1 or is_name(place.name, imported.lesson):
+            imported.alike.add(name)
 
 
 def _hand_ins(files: list[tuple[PurePosixPath, Entry]]) -> list[Group]:
@@ -206,10 +247,9 @@ def _below(place: PurePosixPath, entry: Entry) -> list[PurePosixPath]:
 
 def _with_own_names(place: PurePosixPath, files: list[tuple[str, Entry]]) -> Group:
     """The files by their own names, without what a platform without folders has put before all of them."""
-    flat = [name for name, entry in files if name == entry.inside.name]
-    if len(flat) < 2 or len(flat) < len(files):
+    if len(files) < 2 or place != files[0][1].inside:
         return place, files
-    ahead = re.sub(r"[^_\s-]*$", "", os.path.commonprefix(flat))
+    ahead = re.sub(r"[^_\s-]*$", "", os.path.commonprefix([name for name, _ in files]))
     return place, [(re.sub(r"^\d+_", "", name[len(ahead) :]) or name, entry) for name, entry in files]
 
 
@@ -288,8 +328,12 @@ def report(course: Course, imported: Imported, path: Path) -> str:
     lines = []
     for name, can_be in sorted(imported.unclear.items()):
         means = f"it can be {' or '.join(sorted(can_be))}" if can_be else "it names nobody of the roster"
-        said.append(f"NOT TAKEN: {printable(name)}: {means}")
-        lines.append(known.line(" or ".join(sorted(can_be)) or "STUDENT", PurePosixPath(name).name))
+        apart = (
+            "; others have that name too: put it into a folder with the student's id" if name in imported.alike else ""
+        )
+        said.append(f"NOT TAKEN: {printable(name)}: {means}{apart}")
+        if not apart:
+            lines.append(known.line(" or ".join(sorted(can_be)) or "STUDENT", PurePosixPath(name).name))
     if lines:
         said += [
             f"Add to {course.root / FILE}, each with the one student's id, and run "

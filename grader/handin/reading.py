@@ -190,6 +190,12 @@ def _candidates(files: Files, wanted: _Released) -> tuple[list[Candidate], dict[
     return found, unread
 
 
+def of_checkpoint(data: bytes, lesson: str, released: str) -> bool:
+    """Whether a file is a notebook of the released checkpoint."""
+    content = read_notebook(data)[0]
+    return content is not None and _candidate("", content, None, _released(released, lesson)).ours
+
+
 def _may_be_notebook(name: str, data: bytes) -> bool:
     """Whether a file is a notebook by its name, or looks like one inside."""
     base = PurePosixPath(name).name
@@ -242,11 +248,11 @@ def _rank(one: Candidate, wanted: _Released) -> tuple[Any, ...]:
     """The order in which notebooks are taken: most work first, then the name of the checkpoint, then the shortest path."""
     newest = max((answer["time"] for answer in one.answers.values()), default="")
     work = len(one.answers) + len(one.written)
-    name = not _is_name(one.name, wanted.lesson)
+    name = not is_name(one.name, wanted.lesson)
     return -work, [-ord(sign) for sign in newest], -len(one.extra), name, one.name.count("/"), one.name
 
 
-def _is_name(path: str, lesson: str) -> bool:
+def is_name(path: str, lesson: str) -> bool:
     """Whether a file has the name that the checkpoint is handed out with, or was in earlier classes."""
     return PurePosixPath(path).name in {f"{name}.ipynb" for name in checkpoint_names(lesson)}
 

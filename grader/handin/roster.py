@@ -99,6 +99,12 @@ class Roster:
     numbers: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     nameless: list[str] = field(default_factory=list)
 
+    def enter(self, student: str, said: dict[str, str]) -> None:
+        """Add a student with fields of the gradebook, by all names that follow from them. A field that is there stays."""
+        said = self.details[student] = {**said, **self.details.get(student, {})}
+        mail = said.get("email", "")
+        self.add(student, filter(None, (student, mail, mail.split("@")[0], _full_name(said))))
+
     def add(self, student: str, names: Iterable[str]) -> None:
         for name in names:
             if (digits := joined(name)).isdigit():
@@ -132,7 +138,7 @@ class Roster:
 
     def line(self, student: str, name: str) -> str:
         """The line for ``roster.csv`` that says that this name is this student's."""
-        place, file = _id_column(self.head), io.StringIO()
+        place, file = _column(self.head, IDS), io.StringIO()
         row = [student if n == place else "" for n in range(len(self.head))]
         csv.writer(file, delimiter=self.separator, lineterminator="").writerow([*row, name])
         return file.getvalue()
@@ -155,32 +161,22 @@ def read_table(path: Path) -> tuple[list[Row], str]:
 
 def roster(course: Course, path: Path | None = None) -> Roster:
     """Everybody in the gradebook and in ``path``, by default ``roster.csv``, each once. Raises ProjectError."""
-    made, path = Roster(), path or course.root / FILE
+    made = Roster()
     with course.gradebook as gradebook:
         for one in gradebook.students:
             said = {"first_name": one.first_name, "last_name": one.last_name, "email": one.email}
-            made.details[one.id] = {name: value for name, value in said.items() if value}
-    for student, said in made.details.items():
-        made.add(student, _names_in(student, said))
-    if path.exists() or path.name != FILE:
+            made.enter(one.id, {name: value for name, value in said.items() if value})
+    if path is not None or (course.root / FILE).exists():
+        path = path or course.root / FILE
         rows, made.separator = read_table(path)
         _read(made, rows, path)
     return made
 
 
-def _names_in(student: str, said: dict[str, str]) -> list[str]:
-    mail = said.get("email", "")
-    return [one for one in (student, mail, mail.split("@")[0], _full_name(said)) if one]
-
-
-def _full_name(said: dict[str, str]) -> str:
-    return f"{said.get('first_name', '')} {said.get('last_name', '')}".strip()
-
-
 def _read(made: Roster, rows: list[Row], path: Path) -> None:
     """Add the rows of a table. Raises ProjectError."""
-    head, *rows = rows or [[]]
-    made.head, wide, place = head, len(head), _id_column(head)
+    made.head, *rows = rows or [[]]
+    wide, place = len(made.head), _column(made.head, IDS)
     if place is None:
         raise ProjectError(
             f"{path} has no column with a student's id, login, number or mail address; add a column student_id"
@@ -188,26 +184,39 @@ def _read(made: Roster, rows: list[Row], path: Path) -> None:
     rows = [[cell.strip() for cell in row] + [""] * (wide - len(row)) for row in rows if not _is_canvas_own(row)]
     more = [row for row in rows if any(row[wide:]) and not any(row[:place] + row[place + 1 : wide])]
     made.more = [(row[place], cell) for row in more for cell in row[wide:] if cell]
-    before, counts = dict(made.details), Counter((n, joined(cell)) for row in rows for n, cell in enumerate(row))
-    names = [_column(head, headings) for headings in (FIRST, LAST)]
+    by_mail = {said["email"].casefold(): one for one, said in made.details.items() if "email" in said}
+    counts = Counter((n, joined(cell)) for row in rows for n, cell in enumerate(row))
+    names = {"first_name": _column(made.head, FIRST), "last_name": _column(made.head, LAST)}
     for row in (row for row in rows if row not in more):
-        said = _details(row, *names)
-        same = [one for one, other in before.items() if _same(said, other)] if row[place] not in before else []
-        student = same[0] if len(same) == 1 else row[place]
+        said = {name: row[n] for name, n in names.items() if n is not None}
+        said["email"] = next(filter(MAIL.fullmatch, row), "")
+        student = row[place]
+        if student not in made.details:
+            student = by_mail.get(said["email"].casefold(), student)
         if not student:
             made.nameless.append(" ".join(filter(None, row)))
             continue
         if student in made.listed:
             raise ProjectError(f"{path} has {student!r} twice; keep one of the rows")
         made.listed.add(student)
-        made.details[student] = {**said, **made.details.get(student, {})}
-        cells = [(n, cell) for n, cell in enumerate(row) if n not in names]
+        made.enter(student, {name: value for name, value in said.items() if value})
+        cells = [(n, cell) for n, cell in enumerate(row) if n not in names.values()]
         own = [cell for n, cell in cells if n >= wide or n == place or _is_name(cell, counts[n, joined(cell)])]
-        made.add(student, [*filter(joined, own), *_names_in(student, made.details[student])])
+        made.add(student, filter(joined, own))
     for student, name in made.more:
         made.listed.add(student)
-        made.details.setdefault(student, {})
-        made.add(student, [student, name])
+        made.enter(student, {})
+        made.add(student, [name])
+
+
+def _column(head: Row, headings: Iterable[str]) -> int | None:
+    """The column with one of these headings, the most important first."""
+    plain = [cell.strip().casefold() for cell in head]
+    return next((plain.index(one) for one in headings if one in plain), None)
+
+
+def _full_name(said: dict[str, str]) -> str:
+    return f"{said.get('first_name', '')} {said.get('last_name', '')}".strip()
 
 
 def _is_canvas_own(row: Row) -> bool:
@@ -219,33 +228,6 @@ def _is_name(cell: str, count: int) -> bool:
     number = cell.isdigit() and len(cell) >= SHORTEST
     text = not NOT_A_NAME.fullmatch(cell) and len(joined(cell)) >= SHORTEST
     return (number or text) and count <= (3 if text and " " in cell else 1)
-
-
-def _id_column(head: Row) -> int | None:
-    """The column with the ids: the one of the most important heading."""
-    found = (n for heading in IDS for n, cell in enumerate(head) if cell.strip().casefold() == heading)
-    return next(found, None)
-
-
-def _column(head: Row, names: Iterable[str]) -> int | None:
-    return next((n for n, cell in enumerate(head) if cell.strip().casefold() in names), None)
-
-
-def _details(row: Row, first: int | None, last: int | None) -> dict[str, str]:
-    said = {
-        "first_name": "" if first is None else row[first],
-        "last_name": "" if last is None else row[last],
-        "email": next(filter(MAIL.fullmatch, row), ""),
-    }
-    return {name: value for name, value in said.items() if value}
-
-
-def _same(said: dict[str, str], other: dict[str, str]) -> bool:
-    """Whether two entries are of one person: by the mail address, else by the full name where one has no address."""
-    mails = said.get("email", "").casefold(), other.get("email", "").casefold()
-    if all(mails):
-        return mails[0] == mails[1]
-    return bool(joined(_full_name(said))) and joined(_full_name(said)) == joined(_full_name(other))
 
 
 def enrol(course: Course, known: Roster) -> tuple[list[str], list[str]]:

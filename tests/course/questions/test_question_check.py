@@ -40,10 +40,14 @@ def checked(project, path, *changes):
     return [(one, rows[match[1]][int(match[2]) - 1]) for one, match in found]
 
 
-def test_the_template_is_sound_but_for_its_words(project, tmp_path):
+@pytest.fixture
+def draft(project):
+    """The template in the place of a lesson's questions."""
+    return Path(shutil.copy(TEMPLATE, project.items(LESSON)))
+
+
+def test_the_template_is_sound_but_for_its_words(project, draft):
     """Somebody who copies an entry and writes other words has a question; nothing of the template passes unseen."""
-    draft = tmp_path / "draft.yaml"
-    shutil.copy(TEMPLATE, draft)
     found = checked(project, draft)
     assert [one.rule for one, _ in found] == ["template-words"]
     rows = draft.read_text("utf-8").split("\n")
@@ -68,12 +72,10 @@ def test_the_template_is_sound_but_for_its_words(project, tmp_path):
         ([("05-change-me-order", "05-change-me-bet")], "id-taken", "bet"),
     ],
 )
-def test_a_fault_names_the_line_of_its_question(project, tmp_path, monkeypatch, changes, rule, id):
+def test_a_fault_names_the_line_of_its_question(project, draft, monkeypatch, changes, rule, id):
     from course.questions.verify import run_verify
 
     monkeypatch.setattr("course.questions.verify.run_verify.__defaults__", (*run_verify.__defaults__[:-1], 0.3))
-    draft = tmp_path / "draft.yaml"
-    shutil.copy(TEMPLATE, draft)
     found = checked(project, draft, *changes)
     assert any(one.rule == rule and f"05-change-me-{id}" in row for one, row in found), found
 
@@ -98,17 +100,15 @@ def test_all_findings_of_questions_and_keys_are_told_at_once(project):
 
 
 @pytest.mark.parametrize(
-    "content, words", [("- [", "draft.yaml:2: did not find"), ("just words", "a list of questions"), ("- 5", "all")]
+    "content, words", [("- [", "items.yaml:2: this is not"), ("just words", "a list of questions"), ("- 5", "all")]
 )
-def test_a_file_that_holds_no_questions_gets_a_sentence(tmp_path, content, words, capsys):
-    path = tmp_path / "draft.yaml"
+def test_a_file_that_holds_no_questions_gets_a_sentence(project, content, words):
+    path = project.items(LESSON)
     path.write_text(content, "utf-8")
-    assert main(["author", "items", str(path)]) == 1
-    assert words in capsys.readouterr().out
-    assert main(["author", "items", str(tmp_path / "none.yaml")]) == 1 and "no such file" in capsys.readouterr().out
+    [files] = files_of(project, path)
+    assert words in check(project, files)[0]
 
 
-@pytest.mark.slow
-def test_a_lesson_of_the_course_has_nothing_to_mend(capsys):
-    assert main(["author", "items", str(ROOT / "course/lessons/l02_timing/checkpoint.yaml")]) == 0
-    assert "nothing to mend" in capsys.readouterr().out
+def test_a_file_of_no_lesson_gets_a_sentence(tmp_path, capsys):
+    assert main(["author", "items", str(tmp_path / "none.yaml")]) == 1
+    assert "no file of questions" in capsys.readouterr().out

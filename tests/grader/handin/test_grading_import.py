@@ -16,7 +16,7 @@ import pytest
 from grader.cli import main
 from grader.course import Course
 from grader.handin.archive import Entry, opened
-from grader.handin.importing import Owners, _hand_ins, import_submissions, record
+from grader.handin.importing import Imported, Owners, _hand_ins, _unclear, import_submissions, record
 from grader.handin.roster import Roster, roster
 from grader.marking.autograde import How, autograde
 from grader.marking.outcomes import outcomes
@@ -76,6 +76,11 @@ def entry(path: str, data: bytes = b"{}", when: str = "") -> Entry:
     return Entry(PurePosixPath(path), len(data), lambda most: data[:most], when)
 
 
+def owners_of(entries, known, together=None) -> Owners:
+    """Of an archive in which every notebook is of the checkpoint."""
+    return Owners([*entries], known, together or {}, lambda one: one.inside.suffix == ".ipynb")
+
+
 class Known:
     """Stands in for a course folder where only the roster is asked for."""
 
@@ -97,19 +102,52 @@ def known(tmp_path) -> Roster:
 
 @pytest.mark.parametrize(("path", "student"), PATHS)
 def test_whoever_a_path_names_owns_it(known, path, student):
-    found, _ = Owners([entry(path)], known, {}).of(PurePosixPath(path))
+    found, _ = owners_of([entry(path)], known).of(PurePosixPath(path))
     assert found == {student} if student else len(found) != 1, found
 
 
 def test_a_folder_around_several_people_is_nobodys_and_one_with_nobody_in_it_is_not_one_persons(known):
     paths = ["max/ada/L.ipynb", "max/bm/L.ipynb", "max/bm/helpers.py", "max/kim/L.ipynb"]
-    owners = Owners(map(entry, paths), known, {})
+    owners = owners_of(map(entry, paths), known)
     assert [min(owners.of(PurePosixPath(path))[0]) for path in paths] == ["ada", "bm", "bm", "kim"]
     flat = ["Ada Lovelace's group/kim.ipynb", "Ada Lovelace's group/kim2.ipynb", "Ada Lovelace's group/bm.ipynb"]
-    owners = Owners(map(entry, flat), known, {})
+    owners = owners_of(map(entry, flat), known)
     assert [min(owners.of(PurePosixPath(path))[0]) for path in flat] == ["kim", "kim2", "bm"]
-    owners = Owners(map(entry, ["class/x/L.ipynb", "class/y/L.ipynb"]), known, {})
+    owners = owners_of(map(entry, ["class/x/L.ipynb", "class/y/L.ipynb"]), known)
     assert not owners.of(PurePosixPath("class/x/L.ipynb"))[0]
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ["Max pooling/x/L.ipynb", "Max pooling/y/M.ipynb", "ada/L.ipynb"],
+        ["Max pooling/submission_1/L.ipynb", "Max pooling/submission_2/L.ipynb", "ada/L.ipynb"],
+        ["Max pooling/x.ipynb", "Max pooling/y.ipynb"],
+    ],
+)
+def test_a_folder_with_several_hand_ins_is_not_one_persons_also_where_it_holds_a_name(known, paths):
+    owners = owners_of(map(entry, paths), known)
+    assert [owners.of(PurePosixPath(path))[0] for path in paths[:2]] == [frozenset()] * 2
+
+
+@pytest.mark.parametrize(
+    ("paths", "named", "lines"),
+    [
+        (["class/x/L.ipynb", "class/y/L.ipynb", "ada/L.ipynb"], ["class/x", "class/y"], 2),
+        (["A/x/L.ipynb", "A/y/L.ipynb", "B/z/L.ipynb"], ["A/x", "A/y", "B"], 3),
+        (["class/x.ipynb", "class/y.ipynb", "ada/L.ipynb", "class/notes.txt"], ["class/x.ipynb", "class/y.ipynb"], 2),
+        (["No Body_6_x_/L.ipynb", "No Body_6_x_/helpers.py", "readme.txt"], ["No Body_6_x_"], 1),
+        (["A/1/L.ipynb", "A/2/L.ipynb", "B/1/L.ipynb"], ["A/1", "A/2", "B"], 2),
+        ([f"{NOTEBOOK}.ipynb"], [f"{NOTEBOOK}.ipynb"], 0),
+    ],
+)
+def test_what_is_not_taken_is_named_hand_in_by_hand_in_and_no_line_names_two(known, paths, named, lines):
+    imported, entries = Imported(LESSON), [entry(path) for path in paths]
+    owners = owners_of(entries, known)
+    found = {one.inside: owners.of(one.inside)[0] for one in entries}
+    owned = [inside for inside, whose in found.items() if whose]
+    _unclear({inside: whose for inside, whose in found.items() if not whose}, owned, owners, imported)
+    assert sorted(imported.unclear) == named and len(imported.unclear) - len(imported.alike) == lines
 
 
 def test_a_list_beside_folders_says_whose_they_are_and_a_group_hands_in_once(known):
@@ -125,10 +163,10 @@ def test_a_list_beside_folders_says_whose_they_are_and_a_group_hands_in_once(kno
         entry("e/submission_8/m.yml", mean),
     ]
     seven, eight = PurePosixPath("e/submission_7/L.ipynb"), PurePosixPath("e/submission_8/L.ipynb")
-    owners = Owners(entries, known, {})
+    owners = owners_of(entries, known)
     assert owners.of(seven)[0] == {"ada", "max"} and owners.of(eight)[0] == {"ana"}
     together = dict.fromkeys(("ada", "max"), ("max", "ada"))
-    assert Owners(entries, known, together).of(seven)[0] == {"max"}
+    assert owners_of(entries, known, together).of(seven)[0] == {"max"}
 
 
 @pytest.mark.parametrize(
@@ -144,7 +182,7 @@ def test_of_several_hand_ins_of_one_person_the_last_comes_first(known, paths, la
     """By the time in the name, else that of the file in the archive, else the number."""
     alike = "Version" in paths[0] or "attempt" in paths[0]
     entries = [entry(path, when="" if alike else f"202611302259{50 + (n == last)}") for n, path in enumerate(paths)]
-    owners = Owners(entries, known, {})
+    owners = owners_of(entries, known)
     found = _hand_ins([(owners.of(one.inside)[1], one) for one in entries])
     assert len(found) == len(paths) and [one for _, one in found[0][1]] == [entries[last]]
 
@@ -153,6 +191,8 @@ def test_files_without_folders_get_their_own_names_back_and_stay_together(known)
     paths = ["lovelaceada_101_50011_L.ipynb", "lovelaceada_101_50012_helpers.py", "lovelaceada_101_50013_data_2.csv"]
     ((_, files),) = _hand_ins([(PurePosixPath(path), entry(path)) for path in paths])
     assert [name for name, _ in files] == ["L.ipynb", "helpers.py", "data_2.csv"]
+    ((_, files),) = _hand_ins([(PurePosixPath("ada"), entry(f"ada/my_{name}")) for name in ("L.ipynb", "helpers.py")])
+    assert [name for name, _ in files] == ["my_L.ipynb", "my_helpers.py"], "in a folder they have them"
 
 
 NAMES = "Ann Li,Li Ann,Ann-Li Ng,Max Data,Jörg Weiß,Jörg Weiss,Zoë O'Hara,李 雷,王 雷,Ana de la Cruz,Ana Cruz,Søren Ærø".split(
@@ -198,7 +238,7 @@ def test_nobody_ever_gets_somebody_elses_hand_in(tmp_path, seed):
         paths = {mangle(form.format(**one, file=rng.choice(files))): one["login"] for one in people}
         if len(paths) < len(people):
             continue
-        owners = Owners(map(entry, paths), known, {})
+        owners = owners_of(map(entry, paths), known)
         for path, student in paths.items():
             students, _ = owners.of(PurePosixPath(path))
             assert len(students) != 1 or students == {student}, (form, path, students)
