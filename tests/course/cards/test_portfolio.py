@@ -17,7 +17,7 @@ from course.questions import knowledge
 from course.verbs import state
 from course.verbs.portfolio.cheat_sheet import cheat_sheet, own_numbers, sheet_html, short_name
 from course.verbs.portfolio.poster import entry_name, poster
-from tests.lessons.l15_review.rows import flips
+from tests.lessons.l15_review.test_lesson import flips
 
 NAME = "15-flip-all"
 

@@ -1,9 +1,10 @@
 """What every experiment and every bet owes: each option can come out, a sentence and a picture, with rows and without, in both
 languages; what was recorded says something; a run cut short claims nothing that the whole run would not say.
 
-The rows are invented; each lesson brings them in ``rows.py`` of its tests: ``ROWS`` maps bet -> option -> rows, ``FURTHER`` bet ->
-more rows, each with the option that they settle it on, None where they cannot tell; ``BRANCHES``, experiment -> the rows of each
-outcome, for experiments without a bet. What the numbers of a sentence have to be is tested with the lesson.
+The rows are invented; each lesson brings them in its tests (``test_lesson.py``, or ``rows.py`` where that would be too long):
+``ROWS`` maps bet -> option -> rows, ``FURTHER`` bet -> more rows, each with the option that they settle it on, None where they
+cannot tell; ``BRANCHES``, experiment -> the rows of each outcome, for experiments without a bet. What the numbers of a sentence
+have to be is tested with the lesson.
 """
 
 from __future__ import annotations
@@ -25,13 +26,15 @@ from course.experiment.result import NoPicture, block, outcome
 from course.figures.svg import SvgPicture
 from course.questions.bank import Bank
 from tests.conftest import ROOT
-from tests.lessons.l01_map.rows import flags
+from tests.lessons.l01_map.test_lesson import changed_flags
 from tests.lessons.live import check_picture, check_sentence, marks, record_of
 
 BETS = {item.id: item for item in Bank().items() if item.kind == "predict"}
 MODULES = {
-    path.parent.name[1:3]: import_module(f"tests.lessons.{path.parent.name}.rows")
-    for path in sorted(ROOT.glob("tests/lessons/*/rows.py"))
+    path.name[1:3]: import_module(
+        f"tests.lessons.{path.name}.{'rows' if (path / 'rows.py').exists() else 'test_lesson'}"
+    )
+    for path in sorted(ROOT.glob("tests/lessons/l[0-9]*"))
 }
 ROWS = {bet: rows for module in MODULES.values() for bet, rows in module.ROWS.items()}
 FURTHER = {bet: rows for module in MODULES.values() for bet, rows in getattr(module, "FURTHER", {}).items()}
@@ -49,9 +52,7 @@ def settled(bet, rows):
 @pytest.mark.parametrize("bet", sorted(BETS))
 def test_every_option_can_come_out(bet):
     rows, options = ROWS.get(bet, {}), {one.id for one in BETS[bet].options}
-    assert set(rows) == options, (
-        f"add rows that settle {bet} on each option to tests/lessons/l{BETS[bet].lesson}/rows.py"
-    )
+    assert set(rows) == options, f"add rows that settle {bet} on each option to the tests of lesson {BETS[bet].lesson}"
     assert {option: settled(bet, found) for option, found in rows.items()} == {option: option for option in rows}
 
 
@@ -62,7 +63,7 @@ def test_further_rows_settle_it_on_what_they_say_or_leave_it_open(bet):
 
 
 def test_more_changed_flags_than_options_leave_the_bet_open():
-    assert settled("01-bet-flags", [{**row, "inside": 1} for row in flags(4)]) is None
+    assert settled("01-bet-flags", [{**row, "inside": 1} for row in changed_flags(4)]) is None
 
 
 def examples(name):
@@ -118,7 +119,7 @@ def gpu_recordings():
 def test_what_was_recorded_on_a_gpu_says_what_its_rows_say_by_hand():
     for name, record in gpu_recordings().items():
         said = (EXPERIMENTS[name].headline(record)["en"], EXPERIMENTS[name].settles(record))
-        assert said == RECORDED.get(name), f"{name}: RECORDED in rows.py of its lesson's tests"
+        assert said == RECORDED.get(name), f"{name}: RECORDED in its lesson's tests"
     assert set(RECORDED) <= set(gpu_recordings())
 
 

@@ -36,3 +36,59 @@ def test_flags_raises_beside_the_newer_precision_api_and_the_bracketed_assignmen
         finally:
             cudnn.deterministic = old
     assert not cudnn.deterministic
+
+
+# --- invented rows that settle each bet on each of its options (tests/course/experiment); nothing was measured ---
+
+
+def changed_flags(changed):
+    return [{"switch": str(n), "named": 0, "before": 0, "inside": int(n < changed), "after": 0} for n in range(4)]
+
+
+def seen(thread, fork, spawn):
+    return [
+        {"set_in": "main", "read_in": place, "sees": sees}
+        for place, sees in (("thread", thread), ("fork", fork), ("spawn", spawn))
+    ]
+
+
+def entry_points(block, setter):
+    return [
+        {"door": kind, "kind": kind, "open": is_open, "error": ""}
+        for kind, is_open in (("with", block), ("setter", setter), ("assignment", 0))
+    ]
+
+
+ROWS = {
+    "01-bet-typos": {
+        option: [
+            {"wrote": f"cudnn.x{n}", "meant": "cudnn.y", "raised": int(n < raised), "error": ""} for n in range(12)
+        ]
+        for option, raised in (("a", 12), ("b", 6), ("c", 1), ("d", 0))
+    },
+    "01-bet-who-sees": {"a": seen(0, 0, 0), "b": seen(1, 0, 0), "c": seen(1, 1, 0), "d": seen(1, 1, 1)},
+    "01-bet-flags": {"a": changed_flags(0), "b": changed_flags(1), "c": changed_flags(2), "d": changed_flags(3)},
+    "01-bet-frozen": {"a": entry_points(0, 0), "b": entry_points(1, 0), "c": entry_points(1, 1)},
+    "01-bet-mps": {
+        option: [
+            {
+                "tried": "mps.is_available = False",
+                "accepted": accepted,
+                "before": "False",
+                "asked": "mps.is_available()",
+                "after": after,
+                "changed": 1,
+            }
+        ]
+        for option, accepted, after in (("a", 1, "False"), ("b", 0, "True"), ("c", 1, "TypeError: no"))
+    },
+}
+BRANCHES = {
+    "01-who-sees": [seen(0, 1, 1)],
+    "01-flags-trap": [
+        [{**row, "named": int(row["switch"] == "3"), "after": row["inside"]} for row in changed_flags(changed)]
+        for changed in (0, 3)
+    ]
+    + [[{**row, "after": 1} for row in changed_flags(changed)] for changed in (0, 1)],
+    "01-frozen": [entry_points(0, 1)],
+}
