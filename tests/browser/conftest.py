@@ -30,19 +30,8 @@ CHROMIUM_ARGS = [
     "--disable-quic",
 ]
 VIEW = {"width": 1280, "height": 1000}
-SHOTS = os.environ.get("COURSE_SHOTS")
 REPLAY = "import os; os.environ['COURSE_REPLAY'] = '1'\n"
 """Code that has a kernel show recordings, also of what this machine could measure."""
-"""The folder for pictures of what the tests see, for a person to look at; none is taken where it is not set."""
-
-
-def shoot(target, name: str, **how) -> None:
-    """Take a picture of a page or a part of it."""
-    if SHOTS:
-        Path(SHOTS).mkdir(parents=True, exist_ok=True)
-        target.screenshot(path=str(Path(SHOTS) / f"{name}.png"), **how)
-
-
 AXE = """([within, options]) => {
   for (const one of document.getAnimations()) if (one.effect.getComputedTiming().endTime !== Infinity) one.finish();
   return axe.run(within ?? document, options).then(found => found.violations
@@ -348,16 +337,6 @@ class Notebook:
         self.command("apputils:change-theme", json.dumps({"theme": name}))
         self.page.wait_for_function(f"document.body.dataset.jpThemeName === '{name}'")
         self.page.wait_for_timeout(400)  # colours fade over
-
-    def shots_in_both_themes(self, name: str, locator) -> None:
-        """Pictures for a person, in dark and in light; the theme is light then."""
-        for dark in (True, False) if SHOTS else ():
-            self.theme(dark)
-            locator.scroll_into_view_if_needed()
-            self.shot(f"{name}-{'dark' if dark else 'light'}", locator)
-
-    def shot(self, name: str, locator=None) -> None:
-        shoot(locator or self.page, name)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A book of two lessons, opened from its folder without a network, walked in both languages."""
+"""Protects who reads the book without a kernel or a network: its pages in both languages, its search, and the file to take home."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from itertools import pairwise
 
 import pytest
 
-from course.core.i18n import LANGUAGES, pick
+import course
+from course.cards.knowledge_view import card_html
+from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.markup import plain
+from course.flags import TABLE
+from course.questions import glossary, knowledge, messages
 from course.questions.bank import load_bank
-from grader.book import front
-from tests.browser.conftest import assert_open_to_all, languages, shoot
+from course.verbs import state
+from grader.book import find, front
+from tests.browser.conftest import assert_open_to_all, languages
 from tests.conftest import ROOT
 
 pytest.importorskip("sphinx")
@@ -140,7 +145,6 @@ def test_a_bet_opens_the_result_with_the_bet_in_it(open_page, code):
     page.wait_for_function(
         "document.querySelector('details[open] img').closest('.tbr').querySelectorAll('img').length > 1"
     )
-    shoot(page, f"book-bet-{code}")
     reload(page)
     assert result.get_attribute("open") is not None and WORDS[code][2] in result.inner_text()
     assert [one["event"] for one in stored(page)] == ["bet"]
@@ -178,7 +182,6 @@ def test_the_first_page_opens_with_three_bets_of_one_tap_each(open_page, code):
     ]
     assert_open_to_all(page, f"first page {code}, three bets placed")
     assert_fits(page, 320)
-    shoot(page, f"book-front-{code}", full_page=True)
     page.goto((page.url.rsplit("/", 1)[0]) + f"/{LESSON}.html")
     assert (
         page.locator(f"details.book-result:has(template[data-item='{front.BETS[2]}'])").get_attribute("open")
@@ -194,7 +197,6 @@ def test_search_finds_and_the_language_switch_leads_to_the_twin(open_page, code)
     page.get_by_role("searchbox").fill(wanted)
     hit = page.locator(f".book-hits a[href*='{LESSON}.html']").first  # the messages may name cuDNN, too
     assert page.locator(".book-hits mark", has_text=wanted).count() >= 2
-    shoot(page, f"book-find-{code}")
     hit.click()
     page.wait_for_url(f"**/{code}/{LESSON}.html#*")
     assert wanted in page.locator("article[role=main]").inner_text()
@@ -220,7 +222,6 @@ def test_a_lesson_is_open_to_all_before_and_after_an_answer_and_fits_a_phone(ope
         card.locator(".levels button").first.click()
         assert_open_to_all(page, f"{LESSON} {code}, answered")
         assert_fits(page, 360)
-        shoot(page, f"book-{LESSON}-{code}-{'dark' if dark else 'light'}")
 
 
 @pytest.mark.long
@@ -250,3 +251,94 @@ def test_without_script_everything_can_be_read(open_page, code):
     result = page.locator("details.book-result").first
     result.locator("summary").first.click()
     assert result.locator(".tbr-head").is_visible()
+
+
+# --- The book's search ranks: what a person types or pastes leads to the section that answers, in both languages. ---
+
+
+def sections(code: str) -> list[list[str]]:
+    """[page, title, id, heading, words] of the glossary, the cards, the switches and the messages."""
+    with speaking(code):
+        rows = [["glossary", one.id, plain(pick(one.term)), pick(one.means)] for one in glossary.read().values()]
+        for card in knowledge.read().values():
+            html = f'<article role="main">{card_html(card).replace("<details", f"<details id={card.id}", 1)}</article>'
+            rows.append(["knowledge", *find.sections(html)[0]])
+        rows += [["switches", one.name, one.path, pick(one.text)] for one in TABLE.values()]
+        for one in messages.read().values():
+            rows.append(["messages", one.id, one.says[0], " ".join([*one.says[1:], *(text for _, text in one.rows())])])
+    return [[page, page, *rest] for page, *rest in rows]
+
+
+@pytest.fixture(scope="module", params=LANGUAGES)
+def ranked(chromium, request):
+    """query -> {words, others, found, near}, by the book's own script."""
+    page = chromium.new_page()
+    page.set_content("<p></p>")
+    page.add_script_tag(content=find.script(sections(request.param)))
+    page.add_script_tag(content=(ROOT / "book/static/rank.js").read_text("utf-8"))
+    yield lambda query: page.evaluate("query => ranked(query)", query)
+    page.close()
+
+
+TRACEBACK = """Traceback (most recent call last):
+  File "/home/me/train.py", line 12, in <module>
+    y = model(x)
+RuntimeError: cuDNN error: {}
+"""
+
+
+@pytest.mark.parametrize(
+    "query, identity",
+    [
+        ("torch.backends.cudnn.benchmark = True", "cudnn.benchmark"),
+        ("should I set benchmark=True", "cudnn.benchmark"),
+        ("benchmark my GPU", "cudnn.benchmark"),
+        ("4090", "cufft"),
+        ("OMP_NUM_THREADS no effect", "env.OMP_NUM_THREADS"),
+        ("cufft_plan_cache memory", "cuda.cufft_plan_cache.max_size"),
+        (TRACEBACK.format("CUDNN_STATUS_EXECUTION_FAILED"), "cudnn-execution-failed"),
+        (TRACEBACK.format("GET was unable to find an engine to execute this computation"), "cudnn-no-engine"),
+        ("MPS backend out of memory (MPS allocated: 3.40 GB, other allocations: 1.2 GB)", "mps-memory"),
+        ("RNN backward training mode LSTM eval", "cudnn-rnn-eval"),
+    ],
+)
+def test_what_is_typed_or_pasted_leads_to_its_section(ranked, query, identity):
+    found = [row[2] for row in ranked(query)["found"]]
+    assert identity in found[:5], found[:8]
+
+
+def test_every_message_pasted_with_a_traceback_comes_first(ranked):
+    """Or the second, where another message lies in it."""
+    late = {}
+    for one in messages.read().values():
+        found = [row[2] for row in ranked(TRACEBACK.format(one.says[0].replace(messages.VARIES, "abc")))["found"]]
+        if one.id not in found[:2] and messages.VARIES not in one.says[0]:
+            late[one.id] = found[:3]
+    assert late == {}
+
+
+# --- The one file to take home in a real Chromium without a network: for everyone, in each language, light and dark, and on paper. ---
+
+
+@pytest.mark.parametrize("language, theme", zip(LANGUAGES, ("dark", "light"), strict=True))
+def test_it_follows_the_system_fits_a_phone_and_opens_for_the_printer(chromium, tmp_path, monkeypatch, language, theme):
+    monkeypatch.setattr(state, "now", state.State())
+    monkeypatch.setenv("COURSE_TEXT", "1")
+    with speaking(language):
+        course.take_home(tmp_path / "mine.html")
+    context = chromium.new_context(viewport={"width": 1100, "height": 900}, offline=True, color_scheme=theme)
+    page, asked, faults = context.new_page(), [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text))
+    page.goto((tmp_path / "mine.html").as_uri())
+    assert page.evaluate("document.documentElement.lang").startswith(language)
+    assert_open_to_all(page, theme)
+    page.set_viewport_size({"width": 360, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details.ask:not([open])").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details.ask[open]").count() == 0
+    context.close()
+    assert faults == [] and all(url.startswith(("file:", "data:")) for url in asked)

@@ -1,4 +1,4 @@
-"""A page of the book marks as the notebooks do: compared on every question and every answer."""
+"""Protects who answers in the book: a page marks as the notebooks do, compared on every question and every answer."""
 
 from __future__ import annotations
 

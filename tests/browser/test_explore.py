@@ -1,4 +1,4 @@
-"""The explorables in a real browser: their arithmetic against torch's, every control by keyboard, light and dark, narrow."""
+"""Protects who moves a picture's controls: its arithmetic is torch's, and every control works by keyboard, light and dark, narrow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from course.core.i18n import LANGUAGES, speaking
 from course.experiment.explorables import page as explore
 from course.experiment.explorables import starts
 from course.models.rounding import FORMATS, rounded
-from tests.browser.conftest import Notebook, assert_open_to_all, shoot
+from tests.browser.conftest import Notebook, assert_open_to_all
 
 
 @pytest.fixture
@@ -149,7 +149,6 @@ def test_every_control_works_by_keyboard_and_says_what_came(open_one, name, code
     for svg in page.locator(".tbx-stage svg").all():
         assert svg.get_attribute("role") == "img" and svg.get_attribute("aria-label")
     assert_open_to_all(page, f"{name} {code}")
-    shoot(page, f"explore-{name}-{code}", full_page=True)
 
 
 def test_it_wakes_in_a_notebook_and_again_where_two_stand(page, lab):

@@ -1,4 +1,4 @@
-"""A lesson and its checkpoint in a real JupyterLab by keys alone: cells are run, bets placed, cards answered, an answer handed in.
+"""Protects who has no mouse: a lesson and its checkpoint by keys alone, cells run, bets placed, cards answered, an answer handed in.
 
 Nothing is clicked and no focus is set: the keyboard goes from cell to card and back as a person takes it there.
 """
@@ -10,8 +10,8 @@ import pytest
 from course.core.i18n import LANGUAGES
 from course.learning.log import AnswerLog
 from course.questions.bank import Bank
-from tests.browser.card_notebook import CardOnPage
 from tests.browser.conftest import comes_to
+from tests.browser.on_page import CardOnPage
 from tests.browser.test_checkpoint import saved_answers
 
 pytestmark = pytest.mark.long

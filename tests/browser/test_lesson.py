@@ -1,8 +1,4 @@
-"""A learner works through a real lesson in a real JupyterLab: bets, cards, keyboard, exercise, hints, closing, reopening.
-
-What stands above the first bet is measured here; what follows comes from recordings, as its experiments run live in
-the tests of the lesson, and whole lessons among the long tests.
-"""
+"""Protects a learner in a lesson: bet, card, exercise, reopened notebook, and a kernel restarted in the middle."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from course.learning.log import AnswerLog
 from course.learning.marking import Response
 from course.learning.session import place_bet
 from course.questions.bank import Bank
-from tests.browser.conftest import comes_to, languages
+from tests.browser.conftest import Lab, Notebook, comes_to, languages
 from tests.conftest import ROOT
 
 LESSON = "05_cudnn_benchmark"
@@ -92,8 +88,6 @@ def test_a_learner_works_through_the_lesson(notebook, language):
     assert errors.count() == 0, errors.first.inner_text()
     bet, *others = shown_items("predict")
     page.get_by_text("bet=False").first.wait_for()
-    shown = card(page, bet)
-    book.shot(f"ask-{language}", shown)
     option(page, bet, bet.options[1].id).click()
     submit_buttons(page, bet).nth(1).click()
     submit_buttons(page, bet).filter(has_text=words["locked"]).first.wait_for()
@@ -104,12 +98,10 @@ def test_a_learner_works_through_the_lesson(notebook, language):
     book.replay()
     book.run_all()
     assert errors.count() == 0, errors.first.inner_text()
-    book.shot(f"lesson-{language}-top")
 
     answered = answer_by_keyboard(book, words, shown_items("single")[0])
     exercise_fails_and_passes(book, words)
 
-    book.shots_in_both_themes(f"card-{language}", card(page, answered))
     reopen_and_find_the_answers(book, words, bet, answered)
 
 
@@ -180,3 +172,69 @@ def reopen_and_find_the_answers(book, words, bet, answered):
     submit_buttons(page, bet).filter(has_text=words["locked"]).wait_for()
     submit_buttons(page, answered).filter(has_text=words["again"]).wait_for()
     assert feedback(page, answered).inner_text().strip()
+
+
+# --- A kernel restarted in the middle of a lesson, on a page of 800 pixels: what a learner reads, and what heals it. ---
+
+
+BET, EXPERIMENT = "05-bet-race", "05-toy-race"
+HINT = {"en": "is not there yet", "zh": "内核刚刚重启过"}
+HEADLINE = {
+    "en": "The toy's search pays with one size, not with a new size every step.",
+    "zh": "玩具的搜索：始终一种尺寸，划算；每步换新尺寸，不划算。",
+}
+RUN = """text => { const {content} = window.jupyterapp.shell.currentWidget;
+  content.activeCellIndex = content.widgets.findIndex(one => one.model.type === 'code' && one.model.sharedModel.getSource().includes(text));
+  content.deselectAll(); }"""
+
+
+@pytest.fixture
+def plain_lab(tmp_path, monkeypatch):
+    """A JupyterLab in which no variable names the language: a new kernel knows it from the learner's last choice."""
+    monkeypatch.delenv("COURSE_LANGUAGE")
+    server = Lab(tmp_path)
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize("language", languages("zh"))
+def test_a_restart_in_the_middle_of_a_lesson_is_said_and_healed(fresh_page, plain_lab, language):
+    page = fresh_page
+    source = ROOT / "notebooks" / language / "lessons" / f"{LESSON}.ipynb"
+    book = Notebook(page, plain_lab, plain_lab.put(source, f"{LESSON}.ipynb")).open()
+    page.set_viewport_size({"width": 800, "height": 1000})
+    page.evaluate("window.jupyterapp.shell.collapseLeft()")
+    log = AnswerLog(book.lab.folder / "home" / "answers.jsonl")
+    for item in Bank().items(LESSON):
+        if item.kind == "predict":
+            place_bet(item, Response((item.options[1].id,)), log)
+
+    def run(text: str) -> None:
+        page.evaluate(RUN, text)
+        book.run_all(command="notebook:run-cell")
+
+    def replay() -> None:
+        book.replay()
+
+    replay()
+    call = f'observe("{EXPERIMENT}")'
+    book.run_to(call)
+    run(call)
+    output = book.cell(call).locator(".jp-OutputArea")
+    assert HEADLINE[language] in output.inner_text()
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+    book.started()
+    run(call)
+    comes_to(page, lambda: HINT[language] in output.inner_text(), True)
+    said = output.inner_text()
+    assert "Run All Above Selected Cell" in said and "Traceback" not in said and HEADLINE[language] not in said
+    replay()
+    page.evaluate(RUN, call)
+    book.run_all(command="notebook:run-all-above")
+    run(call)
+    comes_to(page, lambda: HEADLINE[language] in output.inner_text(), True)
+    bet = page.locator(f".tbq-live-{BET}").first
+    bet.locator("button.tbq-opt").first.wait_for()
+    assert bet.locator("button.tbq-opt:enabled").count() == 0, "the bet is not locked any more"
+    run(f'lesson("{LESSON}"')  # the first cell again
+    assert HEADLINE[language] in output.inner_text() and bet.locator("button.tbq-opt:enabled").count() == 0

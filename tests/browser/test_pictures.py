@@ -1,4 +1,4 @@
-"""The pictures of the README, taken of what really runs: a bet and its outcome, the board, a trial of the switches, feedback.
+"""Protects who looks at the README: its pictures are taken of what really runs (a bet, the board, a trial of the switches, feedback).
 
 `make pictures` writes them to docs/pictures; without it the same is run and looked at, and the pictures are thrown away.
 """
