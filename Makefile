@@ -31,7 +31,7 @@ test-long:       ## what takes too long for every day: repeated kills, huge logs
 	@$(ENV) ensure dev
 	@$(PYTEST) -m long
 
-test-versions:   ## the parts that depend on torch, on every torch from 2.9 on and every Python: gigabytes, about half an hour
+test-versions:   ## the parts that depend on torch, on every torch from 2.9 on: gigabytes, some minutes for each
 	@$(ENV) ensure dev
 	@$(RUN) tools/versions.py
 

@@ -14,9 +14,8 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-WHEELS = sorted(
-    name for name in os.listdir(HERE) if name.endswith(".whl")
-)  # in what a class gets; there this file is lab.py
+# What a class gets has a wheel beside this file, which is lab.py there.
+WHEELS = sorted(name for name in os.listdir(HERE) if name.endswith(".whl"))
 ROOT = HERE if WHEELS else os.path.dirname(HERE)
 VENV = os.path.join(ROOT, ".venv")
 OLDEST, NEWEST = (3, 10), (3, 13)
@@ -24,10 +23,8 @@ FIRST_NOTEBOOK = "{language}/lessons/00_start.ipynb"
 SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 CHINESE_MENUS = {"@jupyterlab/translation-extension:plugin": {"locale": "zh_CN"}}
 LANGUAGE = os.environ.get("LESSONS", "en")
-LONGEST_INSIDE, WINDOWS_MOST = (
-    196,
-    259,
-)  # characters of the longest path inside a filled .venv (a licence of torch's); of any path
+# Characters of the longest path inside a filled .venv (a licence of torch's); of any path.
+LONGEST_INSIDE, WINDOWS_MOST = 196, 259
 
 
 def t(english, chinese):
