@@ -235,18 +235,6 @@ def test_ctrl_c_lets_jupyterlab_end_its_kernels_and_stops_the_rest_with_a_senten
     assert "Traceback" not in done.stderr
 
 
-def test_every_environment_that_the_makefile_asks_for_can_be_made():
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    asked = set(re.findall(r"\$\(ENV\) ensure (\w+)", makefile))
-    extras = pyproject()["project"]["optional-dependencies"]
-    for extra in sorted(asked):
-        done = run_env_script(
-            f"import env, sys; env.ensure = print; sys.argv = ['env.py', 'ensure', {extra!r}]; env.main()"
-        )
-        assert done.stdout.split() == [extra], done.stderr
-    assert {"dev", "book"} <= asked <= extras.keys()
-
-
 def test_every_test_is_in_one_of_the_three_groups_and_the_readmes_show_them():
     makefile = (ROOT / "Makefile").read_text("utf-8")
     asked = [words.strip('"') for words in re.findall(r"\$\(PYTEST\) -m (.+)", makefile)]
@@ -258,22 +246,6 @@ def test_every_test_is_in_one_of_the_three_groups_and_the_readmes_show_them():
     for page in ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "CONTRIBUTING.zh-CN.md"):
         told = set(re.findall(r"make test[a-z-]*", (ROOT / page).read_text("utf-8")))
         assert told >= {"make test", "make test-all", "make test-long"}, page
-
-
-def test_readme_shows_the_two_commands_and_every_lesson():
-    from course.core.catalog import LESSONS
-
-    readme = (ROOT / "README.md").read_text("utf-8")
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    for command in re.findall(r"^make ([a-z-]+)", readme, flags=re.M):
-        assert f"\n{command}:" in makefile
-    assert {"lab", "test"} <= set(re.findall(r"^make ([a-z-]+)", readme, flags=re.M))
-    for lesson in LESSONS:
-        assert f"`{lesson.id}` | {lesson.question['en']}" in readme
-    chinese = (ROOT / "README.zh-CN.md").read_text("utf-8")
-    assert "README.zh-CN.md" in readme.splitlines()[0] and "make lab LESSONS=zh" in chinese
-    for lesson in LESSONS:
-        assert f"`{lesson.id}` | {lesson.question['zh']} |" in chinese
 
 
 def test_a_lesson_promises_the_same_minutes_in_both_languages_and_no_more_than_the_readme():

@@ -1,12 +1,11 @@
-"""Every wrong idea loses what it should and nothing else, in every draw; every right variant keeps all.
-
-The solution that an exercise shows is right, and what its notebook hands out is no answer yet.
-"""
+"""Protects a student's marks: every wrong idea loses what it should and nothing else, in every draw, and every right variant keeps all."""
 
 from __future__ import annotations
 
 import ast
 import json
+import random
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -15,12 +14,10 @@ import course.timing
 from course import flags
 from course.core.catalog import PROJECTS
 from course.exercises.exercise import Exercise, all_exercises, judge
+from course.exercises.slips import same
 from grader.project import Project
-from grader.project.task import tasks
-from tests.lessons.ideas import Idea, all_ideas
-from tests.lessons.losing import lost_parts, verdict_on
-
-pytestmark = pytest.mark.slow
+from grader.project.task import Task, plain, tasks
+from tests.lessons.ideas import Idea, all_ideas, lost_parts, verdict_on
 
 PROJECT = Project()
 DRAWS = 8
@@ -42,6 +39,7 @@ def params(of: dict) -> list:
     return [pytest.param(idea, id=f"{idea.of}: {idea.says}") for idea in IDEAS if idea.of in of]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("idea", params(TASKS))
 def test_an_idea_about_a_task_loses_its_parts_in_every_draw(idea: Idea):
     task = TASKS[idea.of]
@@ -54,6 +52,7 @@ def test_an_idea_about_a_task_loses_its_parts_in_every_draw(idea: Idea):
             assert lost_parts(task, answer, seed) == set(idea.deserves), seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("idea", params(PRACTICE))
 def test_an_idea_about_an_exercise_gets_its_verdict_and_leaves_torch_alone(idea: Idea):
     exercise = PRACTICE[idea.of]
@@ -63,6 +62,7 @@ def test_an_idea_about_an_exercise_gets_its_verdict_and_leaves_torch_alone(idea:
     assert flags.read() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("idea", params(TASKS))
 def test_the_visible_check_never_calls_an_answer_right(idea: Idea):
     """It sees the form or an example; a right variant passes it in a neutral state, whatever types it uses."""
@@ -91,6 +91,7 @@ def handed_out(exercise: Exercise) -> dict[str, Any]:
     return space
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exercise", PRACTICE.values(), ids=PRACTICE)
 def test_the_solution_shown_is_correct_and_leaves_torch_alone(exercise: Exercise, monkeypatch):
     """Solutions that measure run for a moment: what the clock says is not asked. No race warns that its results differ."""
@@ -113,6 +114,7 @@ def test_the_solution_shown_is_correct_and_leaves_torch_alone(exercise: Exercise
     assert not [note for one in raced for note in one.notes if "does not return what" in note]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exercise", [one for one in PRACTICE.values() if one.id not in RACES], ids=lambda one: one.id)
 def test_what_the_notebook_hands_out_is_no_answer_yet(exercise: Exercise):
     """Blanks are no attempt; a wrong answer to be repaired is wrong."""
@@ -121,6 +123,7 @@ def test_what_the_notebook_hands_out_is_no_answer_yet(exercise: Exercise):
     assert verdict.state in ("incorrect", "partly") if exercise.id in REPAIRS else verdict.state == "not attempted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("identity", [*TASKS, *(name for name, one in PRACTICE.items() if not one.cases)])
 def test_every_task_and_check_states_right_variants_and_an_idea_that_loses_each_part(identity):
     """An exercise of cases has its slips instead (test_slips.py), and each small change of its solution (test_mutants.py)."""
@@ -130,3 +133,64 @@ def test_every_task_and_check_states_right_variants_and_an_idea_that_loses_each_
         assert len(wrong) >= 2
     elif TASKS[identity].parts:
         assert set(TASKS[identity].parts) == {part for lost in wrong for part in lost}
+
+
+# --- right answers of other draws, played from a tape ---------------------------------------------------------
+
+DRAWN = {name: task for name, task in TASKS.items() if task.judge is None}
+RECORDED, PLAYED = range(30), range(1000, 1030)
+GUESS = 0.03  # share of the points that a lucky order of right answers may be worth
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_the_solution_in_the_checkpoint_earns_full_marks_and_leaves_torch_alone(task):
+    before, space = flags.read(), {}
+    exec(task.solution, space)
+    assert flags.read() == before
+    verdict = verdict_on(task, space[task.name])
+    assert verdict.points == task.points, verdict.messages
+
+
+def answers(task: Task, seed: int) -> tuple[list, list[str]]:
+    """The right answers of one draw in the order of the calls, and the part each belongs to."""
+    drawn = task.draw(random.Random(seed))
+    return [plain(task.reference(*plain(list(case.args)))) for case in drawn], [case.part for case in drawn]
+
+
+def share(task: Task, tape: list, expected: list, parts: list[str]) -> float:
+    """The share of the points that a tape earns; where it ends, it starts again."""
+    wrong = {
+        part
+        for number, part in enumerate(parts)
+        if not (task.close or same)(tape[number % len(tape)], expected[number])
+    }
+    return sum(part.points for name, part in task.parts.items() if name not in wrong) / task.points
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", DRAWN.values(), ids=DRAWN)
+def test_the_answers_of_thirty_draws_are_worth_nothing_in_thirty_others(task):
+    tapes = [answers(task, seed)[0] for seed in RECORDED]
+    asked = [answers(task, seed) for seed in PLAYED]
+    earned = [share(task, tape, *one) for tape in tapes for one in asked]
+    shuffled = [
+        share(task, random.Random(number).sample(tape, len(tape)), *one)
+        for number, tape in enumerate(tapes)
+        for one in asked
+    ]
+    assert fmean(earned) <= GUESS and fmean(earned) <= fmean(shuffled) + 0.02, (fmean(earned), fmean(shuffled))
+
+
+@pytest.mark.parametrize("task", DRAWN.values(), ids=DRAWN)
+def test_no_part_has_one_answer_throughout(task):
+    for seed in RECORDED:
+        expected, parts = answers(task, seed)
+        for name in task.parts:
+            heard = [answer for answer, part in zip(expected, parts, strict=True) if part == name]
+            assert any(not same(answer, heard[0]) for answer in heard), (seed, name, heard[0])
+
+
+@pytest.mark.parametrize("task", DRAWN.values(), ids=DRAWN)
+def test_the_order_of_the_calls_says_nothing_about_their_parts(task):
+    """Each part comes first, some time."""
+    assert {answers(task, seed)[1][0] for seed in range(60)} == {*task.parts}

@@ -15,8 +15,7 @@ from course.core.catalog import LESSONS
 from course.exercises.exercise import all_exercises, judge
 from grader.project import Project
 from grader.project.task import tasks
-from tests.lessons.ideas import IMPORTS
-from tests.lessons.losing import verdict_on
+from tests.lessons.ideas import IMPORTS, verdict_on
 
 PROJECT = Project()
 DRAWS, SECONDS = 4, 20

@@ -26,7 +26,7 @@ from grader.marking.tasks import judge_task
 from grader.project import Infrastructure, Project, ProjectError
 from grader.project.build import assignment_notebook, checkpoint_notebook
 from grader.project.task import Case, Part, Task, tasks
-from tests.lessons.losing import probed_in
+from tests.lessons.ideas import probed_in
 from tests.support.grading_fixtures import LESSON, make_project
 
 PARTS = {

@@ -10,7 +10,7 @@ from course.experiment.new_process import answer_of
 from course.lessons.l06_cudnn_deterministic import probes as repro_probes
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
 from course.lessons.l06_cudnn_deterministic.experiments import PAIRS
-from tests.lessons.live import as_rows, check_picture, check_shown, measured, record_of
+from tests.lessons.live import as_rows, check_shown, measured
 
 
 def test_small_training_repeats_itself_and_pieces_change_its_bits():
@@ -45,14 +45,6 @@ def test_other_instructions_give_other_bits_for_one_seed_and_one_thread():
 def test_the_workspace_variable_is_still_documented_for_rnn_and_lstm_alone():
     named = [one.__name__ for one in (torch.nn.RNN, torch.nn.GRU, torch.nn.LSTM) if "determinism" in one.__doc__]
     assert named == ["RNN", "LSTM"]
-
-
-def test_results_and_sets_of_kernels_are_counted_across_processes():
-    rows = table(400.0, 300.0, kernels_both=("one", "other", "one"))
-    picture = check_picture(record_of("06-truth-table-cuda", rows))
-    cells = {line[0]: line[2:] for line in picture.lines[1:]}
-    assert cells.pop("benchmark=T, deterministic=T") == ["1", "2", "2"]
-    assert list(cells.values()) == [["1", "1", "1"]] * 3
 
 
 def test_one_thread_and_the_mode_always_agree():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import torch
 
 from course import flags
@@ -13,7 +11,7 @@ from course.flags import SWITCHES
 from course.lessons.l15_review import experiments
 from course.lessons.l15_review.exercises import ASKED, homes
 from course.lessons.l15_review.experiments import CHANGES, CONTROL, LINES
-from tests.lessons.live import as_rows, record_of
+from tests.lessons.live import as_rows
 
 
 def test_every_name_asked_stands_where_the_solution_says():
@@ -60,11 +58,6 @@ def test_every_switch_has_another_value_to_try_or_is_told_as_refused():
         if one.changeable and one.read() != flags.ABSENT and not experiments.flipped(one)
     ]
     assert all(one.startswith("cuda.preferred") or one.startswith("opt_einsum") for one in open_)
-
-
-def test_an_unfinished_round_settles_nothing():
-    unfinished = replace(record_of("15-flip-all", flips(3)), complete=False)
-    assert base.get("15-flip-all").settles(unfinished) == {"15-bet-flips": None}
 
 
 # --- invented rows that settle each bet on each of its options (tests/course/experiment); nothing was measured ---
