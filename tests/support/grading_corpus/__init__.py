@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tests.support.grading_corpus import answers, cheating, damaged, escaping, exhausting, honest, outputs
+from tests.support.grading_corpus import answers, cheating, damaged, escaping, exhausting, honest
 from tests.support.grading_corpus.base import Hostile, hand_in
 
 CLASS: tuple[Hostile, ...] = tuple(
-    case for module in (damaged, answers, exhausting, escaping, cheating, outputs, honest) for case in module.CASES
+    case for module in (damaged, answers, exhausting, escaping, cheating, honest) for case in module.CASES
 )
 
 __all__ = ["CLASS", "Hostile", "hand_in"]
