@@ -41,7 +41,8 @@ ROWS: tuple[tuple[str, Text], ...] = (
 """The fields of a message in their order, and what they are called."""
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _PASTED = re.compile(
-    r"\b\w*(?:error|warning|exception)\b[^:：\n]{0,40}[:：]|\bexc\.\w+:|\bassertion\b.*\bfailed\b|\bterminated? with\b",
+    r"\b\w*(?:error|warning|exception)\b[^:：\n]{0,40}[:：]|\bexc\.\w+:|\bassertion\b.*\bfailed\b|\bterminated? with\b"
+    r"|\bcould not \w+ a primitive\b",
     re.I,
 )
 """What stands in a message of a program and in no question of a person."""
@@ -164,6 +165,7 @@ def of_libraries(text: str, known: Iterable[Message]) -> list[Message]:
     CUBLAS_STATUS_...
     """
     words = set(re.findall(r"[a-z]+", text.lower()))
+    words |= {"onednn"} if "primitive" in words else set()  # what oneDNN calls what it runs
     every = list(known)
     own = [one for one in every if one.id.partition("-")[0] in words & _LIBRARIES]
     return own + [one for one in every if one.group in words and one not in own]

@@ -149,7 +149,7 @@ def _claims() -> tuple[list[Section], list[str]]:
 
     of_lesson = {name: one for name, one in base.load_all().items() if one.lesson == state.now.lesson}
     before = {name: found for name, one in of_lesson.items() if (found := records.own(name, one.version))}
-    seen = {name: record for name, record in (before | state.now.records).items() if record.rows}
+    seen = {name: one for name, one in (before | state.now.records).items() if name in of_lesson and one.rows}
     chosen = take_away(state.now.lesson or "")
     first = chosen.experiments if chosen else ()
     order = sorted(seen, key=lambda name: (first.index(name) if name in first else len(first), seen[name].created))

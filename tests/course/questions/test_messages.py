@@ -117,9 +117,10 @@ def test_a_status_that_is_not_known_is_not_taken_for_another():
         ("CUBLAS_STATUS_MAPPING_ERROR", "CUBLAS_STATUS_NOT_INITIALIZED"),
         ("RuntimeError: CUDA error: CUBLAS_STATUS_LICENSE_ERROR when calling cublasCreate(handle)", "CUBLAS_STATUS_"),
         ("NCCL_ERROR_INVALID_USAGE", ""),
+        ("could not execute a primitive", "could not create a primitive"),
     ],
 )
-def test_a_constant_that_the_course_does_not_have_is_answered_by_no_other_entry(pasted, family, capsys):
+def test_a_message_that_the_course_does_not_have_is_answered_by_no_other_entry(pasted, family, capsys):
     course.what(pasted)
     said = capsys.readouterr().out
     assert "is not in this course" in said and family in said and "What it means" not in said
