@@ -97,8 +97,6 @@ def test_a_formula_is_computed(formula, value):
         "open('x')",
         "9 ** 9 ** 9",
         "n / 0",
-        "'a' * 100000",
-        "sizes * 1000000",
         "max(n=1)",
         "n" * 500,
         "-" * 390 + "n + ",
