@@ -142,11 +142,9 @@ class _Check:
 
     def _verify(self, item: Item) -> None:
         """Run the snippet of a question, for two drawings where it varies; say what came out otherwise."""
-        from course.experiment.base import restored
-
         drawn = [self._drawn(item, f"verify {n}") for n in (1, 2)] if item.varies else []
         for variant in [item, *drawn]:
-            outcome = run_verify(variant, restored)
+            outcome = run_verify(variant)
             if not outcome.ok:
                 values = f" (drawn: {dict(variant.values)})" if variant.values else ""
                 said = Finding("verify", f"{outcome.message}{values}")
