@@ -243,7 +243,6 @@ def _early(environment: Mapping[str, str]) -> frozenset[tuple[str, str]]:
 
 # --- the process that forks: at most one, started at the first need, ended with this process ------------------
 
-_lock = threading.Lock()
 _servers: dict[tuple[int, frozenset[tuple[str, str]]], tuple[subprocess.Popen[bytes], socket.socket]] = {}
 """By the process that asks (a fork of it has none) and the variables it was started with."""
 
@@ -251,22 +250,17 @@ _servers: dict[tuple[int, frozenset[tuple[str, str]]], tuple[subprocess.Popen[by
 def _fork_server(environment: Mapping[str, str]) -> socket.socket:
     """The socket of the process that forks, started where none is alive that fits."""
     key = os.getpid(), _early(environment)
-    with _lock:
-        if key not in _servers or _servers[key][0].poll() is not None:
-            _end_server()
-            ours, theirs = socket.socketpair()
-            with theirs:
-                code = "from course.core.new_process import fork_for_others; fork_for_others()"
-                command = [sys.executable, "-c", code, str(theirs.fileno())]
-                process = subprocess.Popen(
-                    command,
-                    env=dict(key[1]),
-                    stdin=subprocess.DEVNULL,
-                    pass_fds=[theirs.fileno()],
-                    start_new_session=True,
-                )
-            _servers[key] = process, ours
-        return _servers[key][1]
+    if key not in _servers or _servers[key][0].poll() is not None:
+        _end_server()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            code = "from course.core.new_process import fork_for_others; fork_for_others()"
+            command = [sys.executable, "-c", code, str(theirs.fileno())]
+            process = subprocess.Popen(
+                command, env=dict(key[1]), stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], start_new_session=True
+            )
+        _servers[key] = process, ours
+    return _servers[key][1]
 
 
 def _end_server() -> None:

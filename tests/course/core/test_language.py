@@ -12,7 +12,7 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 import course
-from course.core import i18n
+from course.core import arguments, i18n
 from course.core.i18n import remember, set_language
 from course.core.tables import as_html
 from course.core.text import text_of
@@ -63,49 +63,24 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_the_memory(tmp_path, 
     assert (tmp_path / "home").read_text() == "a file where a folder should be"
 
 
-def _misused():
-    """A slip with a toy of each lesson."""
-    import torch
-
-    from course.figures import route
-    from course.lessons.l02_timing.toy_device import ToyDevice
-    from course.lessons.l04_cudnn_enabled import probes
-    from course.lessons.l05_cudnn_benchmark.search_tree import search_tree
-    from course.lessons.l06_cudnn_deterministic.training import fingerprint
-    from course.lessons.l08_mps.machines import pretend
-    from course.lessons.l12_profiler.cases import show_code
-    from course.lessons.l13_together import attention
-    from course.lessons.l14_export.ways_out import images
-    from course.lessons.l16_rest.int8_race import int8_race
-    from course.models import rounding, toy_search
-    from course.trace import onednn_log
-
-    layer, ones = torch.nn.Conv2d(3, 4, 3, padding="same"), torch.ones(1, 3, 8, 8)
-    return [
-        lambda: toy_search.run_schedule(["x"], True),
-        lambda: ToyDevice().launch(math.nan),
-        lambda: fingerprint([1.0]),
-        lambda: search_tree(3),
-        lambda: rounding.rounded(1.0, "bf17"),
-        lambda: pretend("x").__enter__(),
-        lambda: onednn_log.log_of(3),
-        lambda: attention.kernel_of(3),
-        lambda: probes.on_and_off(lambda: 3, "cudnn.enabled"),
-        lambda: route.who_computes(layer, ones),
-        lambda: show_code(3),
-        lambda: images(-1),
-        lambda: int8_race(4, 8, 8.5),
-    ]
-
-
-def test_a_toy_used_wrongly_answers_in_the_learners_language():
-    for misuse in _misused():
-        said = []
-        for code in course.core.i18n.LANGUAGES:
-            with course.core.i18n.speaking(code), pytest.raises(ValueError) as caught:
-                misuse()
-            said.append(str(caught.value))
-        assert said[0].isascii() and any("一" <= sign <= "鿿" for sign in said[1]), said
+@pytest.mark.parametrize(
+    "misuse",
+    [
+        lambda: arguments.whole("size", "x", 1, 8),
+        lambda: arguments.whole("rounds", True, 1),
+        lambda: arguments.number("ms", math.nan),
+        lambda: arguments.of_type("x", 3, list),
+        lambda: arguments.function("run", 3),
+        lambda: arguments.one_of(i18n.both("format", "格式"), "bf17", ["float32"]),
+    ],
+)
+def test_an_argument_that_a_toy_cannot_use_is_told_in_the_learners_language(misuse):
+    said = []
+    for code in i18n.LANGUAGES:
+        with i18n.speaking(code), pytest.raises(ValueError) as caught:
+            misuse()
+        said.append(str(caught.value))
+    assert said[0].isascii() and any("一" <= sign <= "鿿" for sign in said[1]), said
 
 
 @pytest.mark.slow

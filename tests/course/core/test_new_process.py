@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 
 import pytest
@@ -138,17 +137,3 @@ def test_it_ends_with_the_process_that_asked(tmp_path):
     while os.path.exists(f"/proc/{pid}") and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not os.path.exists(f"/proc/{pid}")
-
-
-def test_two_threads_that_ask_get_their_own_answers():
-    found = {}
-
-    def ask(number):
-        found[number] = new_process.answer_of(f"answer({number})", warm=True)[0]
-
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert found == {number: number for number in range(4)}

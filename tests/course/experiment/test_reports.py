@@ -120,23 +120,24 @@ def test_on_a_busy_machine_one_line_says_so_and_how_to_see_the_recording(code, b
     assert busy in said and f'observe("{NAME}", replay=True)' in said and crowded == [NAME]
 
 
-def test_the_recording_is_shown_without_a_word_on_the_machine(crowded, capsys):
-    assert not course.observe(NAME, bet=False, replay=True).live
+@pytest.mark.parametrize(
+    ("name", "recorded", "replay", "told"),
+    [
+        (NAME, True, True, False),  # nothing runs
+        (NAME, False, False, True),
+        ("06-two-lines", True, False, False),  # what comes out needs no clock
+        ("04-cpu-enabled", True, False, False),
+    ],
+)
+def test_it_is_said_where_a_clock_decides_and_no_recording_is_named_where_there_is_none(
+    name, recorded, replay, told, crowded, monkeypatch, capsys
+):
+    if not recorded:
+        monkeypatch.setattr(base, "recording", lambda experiment: None)
+    course.observe(name, bet=False, replay=replay)
     said = capsys.readouterr().out
-    assert crowded == [] and "Replay" in said and "Other programs" not in said
-
-
-def test_without_a_recording_none_is_offered(crowded, monkeypatch, capsys):
-    monkeypatch.setattr(base, "recording", lambda experiment: None)
-    course.observe(NAME, bet=False)
-    said = capsys.readouterr().out
-    assert "Other programs use" in said and "replay=True" not in said
-
-
-@pytest.mark.parametrize("name, told", [("06-two-lines", False), ("04-cpu-enabled", False), (NAME, True)])
-def test_it_is_said_where_the_answer_needs_a_clock(name, told, crowded, capsys):
-    course.observe(name, bet=False)
-    assert ("Other programs use" in capsys.readouterr().out) == told and crowded == [name]
+    assert ("Other programs use" in said) == told and (recorded or "replay=True" not in said)
+    assert crowded == [name] * (not replay) and (not replay or "Replay" in said)
 
 
 @pytest.mark.parametrize(("rows", "live", "named"), [(None, True, False), ([], False, False), ([], True, True)])

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from course.core.i18n import LANGUAGES, both, language, pick, set_language, speaking, t
+from course.core.i18n import LANGUAGES, both, language, pick, set_language, t
 from course.core.look import COLOURS
 from course.core.records import Record
 from course.experiment.base import Experiment
@@ -23,7 +23,6 @@ from course.figures.shown import Betted
 from course.figures.svg import BROAD, PHONE, SLIM
 from course.figures.timeline import timeline_plot
 from course.figures.timing import paired_plot
-from course.lessons.ideas import kitchens, moments, three_steps, who_does_what
 from course.lessons.l02_timing.lanes import Scene, Span, timed_lanes
 from course.timing import compare
 from tests.conftest import loaded_by, tell
@@ -277,21 +276,3 @@ def test_both_themes_are_written_out_and_the_page_decides_inside_widgets():
     assert f"var(--p-out,{COLOURS['out'][0]})" in sheet.svg() and "<script" not in sheet.svg()
     assert sheet.html().count("<img") == 6 and sheet.html(saved=False).count("<svg") == 3
     assert "one &lt;size&gt;" in sheet.svg() and not re.search(r' id="|<style|<clipPath', sheet.svg())
-
-
-# --- the pictures of the lessons' main ideas ---
-
-
-IDEAS = (who_does_what, three_steps, moments, kitchens)
-
-
-@pytest.mark.parametrize("idea", IDEAS, ids=lambda one: one.__name__)
-def test_the_picture_is_told_in_both_languages(idea):
-    told = {}
-    for code in LANGUAGES:
-        with speaking(code):
-            block = idea()
-        told[code] = str(block).split("\n")
-        assert told[code] == [block.headline, block.picture.alt]
-        assert block._repr_html_().count("<img") == 6, "three widths, two themes"
-    assert not set(told["en"]) & set(told["zh"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from statistics import mean
 
 import pytest
 import torch
@@ -22,8 +21,8 @@ from course.learning.log import AnswerLog
 from course.lessons.l10_tuning_master import game, panel, workloads
 from course.lessons.l10_tuning_master.desk import Desk
 from course.lessons.l10_tuning_master.experiments import STATES
-from course.lessons.l10_tuning_master.panel import Config, Table
-from course.lessons.l10_tuning_master.tuning import Attempt, Bet, Measured, Tuning
+from course.lessons.l10_tuning_master.panel import Table
+from course.lessons.l10_tuning_master.tuning import Measured, Tuning
 from course.lessons.l10_tuning_master.workloads import job
 from course.questions import knowledge
 from tests.lessons.l10_tuning_master.rows import LIVE, REFUSED, compiling, table
@@ -266,51 +265,6 @@ def recorded(case: cases.Case) -> Table:
 
 
 TABLES = {case.id: recorded(case) for case in cases.cases(LESSON).values() if not case.tutorial}
-
-
-def bet(table: Table, config: Config, said: str | None = None) -> Bet:
-    """A certain bet on a setting (None: the right one), with what came of it."""
-    name, outcomes = panel.key(config), table.outcomes
-    came = table.came_out(name)
-    return Bet(config, said or came or "same", 3, outcomes[name], outcomes[table.today], came, {})
-
-
-def earned(name: str, handed: Bet, *runs: Bet, knows: bool) -> float:
-    """The points of an attempt. knows: whether the cause is found at once."""
-    case = cases.find(name)
-    made = Attempt(case)
-    made.runs, made.handed, made.table, made.causes = runs, handed, TABLES[name], [case.right.id] * knows
-    return made.score().points
-
-
-def best(table: Table) -> Config:
-    """One of the best set: what runs today, where it is among it."""
-    names = table.best_set()
-    return panel.config_in(table.today if table.today in names else names[0])
-
-
-def usual_advice(name: str) -> float:
-    """Hands in what is usually advised, certain that it is right."""
-    table = TABLES[name]
-    return earned(name, bet(table, table.plan.advice, next(iter(table.plan.bets()))), knows=False)
-
-
-def expert(name: str) -> list[float]:
-    """Knows everything: what that earns without a run, and with the two runs that show the most."""
-    table = TABLES[name]
-    others, hand = [one for one in table.plan.configs() if one != table.plan.today], bet(table, best(table))
-    pairs = [(bet(table, a), bet(table, b)) for a in others for b in others if a != b]
-    return [earned(name, hand, knows=True), max(earned(name, hand, *runs, knows=True) for runs in pairs)]
-
-
-def test_knowing_nothing_earns_little():
-    assert mean(map(usual_advice, TABLES)) <= 2.5
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_an_expert_who_shows_it_earns_the_most_and_one_who_has_not_looked_does_not(name):
-    unseen, shown = expert(name)
-    assert unseen <= 8 and shown >= 9.5
 
 
 @pytest.mark.parametrize("name", [name for name, table in TABLES.items() if not table.plan.rules])

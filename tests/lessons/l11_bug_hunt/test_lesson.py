@@ -226,14 +226,6 @@ def test_points(made, parts, log):
     assert (Hunt(TYPO.case, log).step == "closed") == closed
 
 
-def test_giving_up_a_try_that_is_open_erases_nothing(hunt, log):
-    hunt.line(1)
-    with pytest.raises(MoveError):
-        hunt.again()
-    done(log, ("again",), ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", "gone"))
-    assert [part.points for part in board.standing(TYPO.case, log.entries()).first.parts] == [2.0, 3.0, 4.0]
-
-
 def test_nothing_is_wrong_and_what_does_not_prove_it_is_not_kept(log, monkeypatch):
     case = find("11-cpu-timer")
     hunt = Hunt(case, log)
