@@ -12,12 +12,9 @@ from typing import Any
 
 import torch
 
-from course.tryout.look import LightMode, look_at, tensors_of
-from course.tryout.settings import Setting
+from course.tryout.settings import LightMode, Setting, look_at, tensors_of
 from course.tryout.step import Step, under
 
-LONG_S = 5.0
-"""Calls that take longer are not repeated."""
 DOUBLE = Setting("float64", "float64", [], way="float64")
 
 NOISY = 1e-3
@@ -69,17 +66,17 @@ class Digits:
         with under(step, settings, tensors, self.look.device) as run:
             torch.manual_seed(seed)
             random.seed(seed)
-            began = time.perf_counter()
             with _NoDropout() if self.look.ran(["bernoulli_", "native_dropout"]) else contextlib.nullcontext():
                 result = tensors_of(run())
-            first_s = time.perf_counter() - began
             leaves = [one for one in tensors if one.is_leaf]
             trains = self.look.backward  # else gradients are left from before
             left = [one.grad for one in leaves if one.grad is not None] if trains else []
             found = [one for one in result + left or leaves if not one.is_complex() and one.layout is torch.strided]
             values = [one.detach().cpu().double().clone() for one in found]  # a copy, before the next call
             integers = bool(found) and not any(one.is_floating_point() for one in found)
-            return values, min(first_s, first_s if first_s > LONG_S else _second_s(run)), integers
+            began = time.perf_counter()
+            run()
+            return values, time.perf_counter() - began, integers
 
     def of(self, settings: Sequence[Setting]) -> Row:
         """What changes in the result.
@@ -124,9 +121,3 @@ def _gap(a: torch.Tensor, b: torch.Tensor) -> float:
     """The largest difference; infinite: not finite on one side alone."""
     gap = float(torch.where((a == b) | (a.isnan() & b.isnan()), 0.0, (a - b).abs()).max())
     return gap if math.isfinite(gap) else math.inf
-
-
-def _second_s(call: Callable[[], Any]) -> float:
-    began = time.perf_counter()
-    call()
-    return time.perf_counter() - began

@@ -25,8 +25,8 @@ class Tried:
     """The outcome of `try_switches`. Prints as a sentence, a table and the lines to paste; a notebook also shows the picture.
 
     found: id -> what was found of that setting (`rows()` has it with the verdict). together: the same of the winners at once.
-    refused: id -> why a setting was not tried. machine: what the lines hold for. notes: sentences. failed: the type of what the step
-    itself raised after some calls. device: where the step runs. base_ms: the time of the step as it is.
+    refused: id -> why a setting was not tried. machine: what the lines hold for. notes: sentences. device: where the step runs.
+    base_ms: the time of the step as it is.
     """
 
     settings: Sequence[Setting]
@@ -37,8 +37,6 @@ class Tried:
     notes: list[Text] = field(default_factory=list)
     base_ms: float = 0.0
     seconds: float = 0.0
-    stopped: bool = False
-    failed: str = ""
     device: str = "cpu"
 
     def rows(self) -> list[dict[str, Any]]:
@@ -59,14 +57,9 @@ class Tried:
 
     def sentence(self) -> str:
         """What came out, in one sentence."""
-        if self.failed:
-            return t(
-                f"Your step raised {self.failed} after some calls: fix that first.",
-                f"这一步调用若干次后抛出 {self.failed}：请先修好。",
-            )
-        if self.refused and not (self.found or self.stopped):
+        if self.refused and not self.found:
             return t("None of these settings can matter here.", "这几项设置在这里都不起作用。")
-        return pick(verdicts.headline(self.rows(), self.together, self.stopped))
+        return pick(verdicts.headline(self.rows(), self.together))
 
     def lines(self) -> list[str]:
         """The lines to paste, under comments: what they bring and what they hold for. What costs accuracy stands as a comment, to
@@ -95,10 +88,9 @@ class Tried:
         known = {one.id: pick(one.name) for one in self.settings}
         reasons: dict[str, list[str]] = {}
         for name, why in self.refused.items():
-            reasons.setdefault(pick(why), []).append(known[name])
+            if why != OTHER_DEVICE:  # nothing that anybody could do here
+                reasons.setdefault(pick(why), []).append(known[name])
         raised = [f"{row['name']}{t(': ', '：')}{row['why']}" for row in self.rows() if row["verdict"] == "untried"]
-        many = reasons.get(pick(OTHER_DEVICE), [])
-        many[:] = [t(f"{len(many)} settings", f"{len(many)} 项")]  # nothing that anybody could do here
         return raised + [why + t(": ", "：") + t(", ", "、").join(names) for why, names in reasons.items()]
 
     def _shown(self) -> list[dict[str, Any]]:
@@ -126,7 +118,7 @@ class Tried:
             t("output", "输出"),
             t("verdict", "结论"),
         )
-        words = [(row["name"], _time(row), _changed(row), self._verdict(row)) for row in self._shown()]
+        words = [(row["name"], _time(row), _changed(row), verdicts.verdict_words(row)) for row in self._shown()]
         told = [at for at in range(len(names)) if any(line[at] != "–" for line in words)]
         folds = [
             Fold(t("Lines to paste", "可以粘贴的代码"), code="\n".join(self.lines()), open=True),
@@ -136,10 +128,6 @@ class Tried:
         shown = tuple(fold for fold in folds if fold.said or fold.rows or fold.code)
         small = t(f"Measured here: {pick(self.machine)}", f"本机实测：{pick(self.machine)}") + self._how_much()
         return Block(self.sentence(), t(" ", "").join(map(pick, self.notes)), self.picture(), small, folds=shown)
-
-    def _verdict(self, row: Row) -> str:
-        ended = (self.stopped or self.failed) and verdicts.verdict_of(row) == "late"
-        return t("not reached", "没轮到") if ended else verdicts.verdict_words(row)
 
     def _how_much(self) -> str:
         """What a step takes as it is, how many settings were timed, and in what time."""

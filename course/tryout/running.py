@@ -1,46 +1,55 @@
-"""One call of ``try_switches``: from the look at the step to its outcome."""
+"""One call of ``try_switches``: from the look at the step to its outcome; and the new processes in which copies of the step are tried.
+
+A script is a new process, too, and this one keeps memory that a new one gets from the system in every call. The other end of the processes
+is `course.tryout.there`.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import copyreg
+import importlib
 import math
 import os
-import random
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+import torch
+
 from course.core import load
-from course.core.bars import end_progress, progress, somebody_watches
+from course.core.bars import end_progress, progress
 from course.core.i18n import both, t
-from course.core.machine import one_line
-from course.core.new_process import NewProcessError
+from course.core.machine import one_line, passport
+from course.core.new_process import NewProcessError, call, taking_turns
+from course.flags import snapshot
 from course.timing import TimingError
+from course.timing.processes import Block, in_turns
 from course.timing.stats import t_quantile
-from course.timing.validation import hidden_prints
-from course.tryout import verdicts
-from course.tryout.look import Look
+from course.timing.validation import hidden_prints, require_positive
+from course.tryout import there, verdicts
 from course.tryout.result import Tried
-from course.tryout.settings import Setting, chosen
+from course.tryout.settings import Look, Setting, chosen
 from course.tryout.step import BLOCK_S, SHORT_S, Step, step_of
 from course.tryout.there import REST_S, said_of
-from course.tryout.venue import Block, Venue
 
 AS_IS = "as it is"
 FEWEST = 4
 """Sets before anything is said: each is one value."""
-WARM_UPS, ROUNDS = 1, 3
-"""Rounds of a set that are not counted, and the fewest that are."""
+ROUNDS = 4
+"""Fewest rounds of a set; the first of them does not count."""
 ERROR = 0.01
 """The chance that one of the likely ranges of a run misses."""
 OTHERS = 4
 """What the others say of how far ratios scatter counts as so many more sets."""
 LEAST_S = 5.0
-"""Smallest budget."""
+"""Seconds that a look at the winners together gets at least."""
 LOOK, LAST = 0.35, 0.35
 """Shares of the budget: for what settings do to the result; at its end, in which the winners run together even if others are open."""
 TIMED, TIMED_S = 0.75, 0.3
@@ -56,19 +65,8 @@ def run(
 ) -> Tried:
     """What the verb does, with its arguments."""
     step = step_of(work, inputs, training)
-    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not LEAST_S <= budget < 86_400:
-        english = f"budget is a number of seconds, at least {LEAST_S:g}, not {budget!r}."
-        raise TimingError(t(english, f"budget 是秒数，至少 {LEAST_S:g}，而不是 {budget!r}。"))
-    if find_spec("cloudpickle") is None:
-        english = (
-            "try_switches copies your step with cloudpickle, which is not installed here: pip install cloudpickle."
-        )
-        raise TimingError(
-            t(english, "try_switches 用 cloudpickle 复制你的这一步，这里没有安装它：pip install cloudpickle。")
-        )
+    require_positive(budget=budget)
     trial = Trial(step, chosen(only), float(budget))
-    if not somebody_watches():  # else a bar shows it
-        print(t(f"This takes about {budget:g} s.", f"大约要 {budget:g} 秒。"), file=sys.stderr)
     trial.bar = progress(trial.budget, t("trying switches", "正在试开关"))
     with (
         tempfile.TemporaryDirectory(prefix="try_switches-") as folder,
@@ -79,9 +77,6 @@ def run(
             trial.look(folder, compile_ or only is not None)
             while names := trial.next():
                 trial.compare(names)
-        except KeyboardInterrupt:
-            trial.out.stopped = True
-            trial.note("Stopped: this is what was found so far.", "已停止：以下是目前得到的结果。")
         finally:
             end_progress(trial.bar)
     trial.tell()
@@ -123,10 +118,16 @@ class Trial:
         }
         try:
             self.venue = Venue(self.step, folder)
+            found = self.venue.probe(wanted, LOOK * self.budget)
+        except NewProcessError as error:
+            found = {"failed": said_of(error)}
         except Exception as error:  # noqa: BLE001  (pickling fails in many types)
             found = {"not_loaded": said_of(error)}
-        else:
-            found = _probed(self.venue, wanted, LOOK * self.budget)
+        if failed := found.get("failed", ""):
+            english = (
+                f"The step fails in a new process: {failed}. Call it by itself, twice; make that work, then try again."
+            )
+            raise TimingError(t(english, f"这一步在新进程里失败了：{failed}。请先单独调用两次并修好，再来试。"))
         if why := found.get("not_loaded", ""):
             raise TimingError(
                 t(
@@ -193,7 +194,7 @@ class Trial:
         """About the seconds of a set of these."""
         takes = [self.rough_s.get(name, self.rough_s[AS_IS]) for name in (AS_IS, *names)]
         calls = math.ceil(BLOCK_S / takes[0]) + (takes[0] < SHORT_S)
-        timed = (WARM_UPS + ROUNDS) * sum(REST_S + calls * one for one in takes)
+        timed = ROUNDS * sum(REST_S + calls * one for one in takes)
         start_s = self.venue.start_s + self.venue.each_s * len(takes)
         return start_s + max(timed, TIMED * start_s, TIMED_S)
 
@@ -213,19 +214,18 @@ class Trial:
         try:
             with self.venue.open({AS_IS: [], **of}, self.rough_s[AS_IS]) as block:
                 start_s = time.monotonic() - began
-                found, base_ms = one_set(block, names, max(TIMED * start_s, TIMED_S))
-        except SideFailed as failed:
-            self._failed(failed.name, failed.__cause__ or failed)
+                found = in_turns(partial(_timed, block), [AS_IS, *names], max(TIMED * start_s, TIMED_S), ROUNDS)
+        except Exception as error:  # noqa: BLE001  (what the step raised, or a process that could not be started)
+            self._failed(getattr(error, "name", AS_IS), said_of(error))
             return
-        except NewProcessError as error:  # it could not be started, or has no room for the step
-            self._failed(AS_IS, error)
-            return
+        base = found.pop(AS_IS)
         part = (self.venue.used_s - used_s) / (time.monotonic() - began) / (os.cpu_count() or 1)
         self.others.append(max(0.0, since.others() - part))
         self.venue.start_s = max(0.1, start_s - self.venue.each_s * (1 + len(of)))
-        self.base_ms.append(base_ms)
-        self.rough_s[AS_IS] = base_ms / 1e3  # to plan the next with
-        for name, ratio in found.items():
+        self.rough_s[AS_IS] = statistics.median(base)  # to plan the next with
+        self.base_ms.append(1e3 * self.rough_s[AS_IS])
+        for name, seconds in found.items():
+            ratio = statistics.median(one / other for one, other in zip(seconds, base, strict=True))
             self.rough_s[name] = ratio * self.rough_s[AS_IS]
             self.ratios.setdefault(name, []).append(ratio)
         likely, busy = ranges(self.ratios), statistics.fmean(self.others) > BUSY
@@ -234,18 +234,14 @@ class Trial:
                 ratio, low, high = likely.get(name, (some[-1], None, None))
                 row.update(ratio=ratio, low=low, high=high, sets=len(some), busy=busy)
 
-    def _failed(self, name: str, error: BaseException) -> None:
-        """Say what raised: under a setting, or the step itself, which ends the comparing."""
-        said = said_of(error)
-        if name != AS_IS:
-            self.out.found.get(name, self.out.together)["why"] = said
-            return
-        self.out.failed = said.partition(":")[0]
-        self.rough_s.clear()
-        self.note(
-            f"It raised {said}. Every call must start the same: create what it uses up, such as an iterator, inside the step.",
-            f"它抛出了 {said}。每次调用的起点必须相同：会用完的东西（如迭代器）请在这一步里创建。",
-        )
+    def _failed(self, name: str, said: str) -> None:
+        """Say under a setting what was raised. Raises TimingError where the step itself raised, or none could be started."""
+        if name == AS_IS:
+            english = f"The step raised {said}, after some calls. Every call must start the same: create what it uses up inside the step."
+            raise TimingError(
+                t(english, f"这一步调用若干次后抛出 {said}。每次调用的起点必须相同：会用完的东西请在这一步里创建。")
+            )
+        self.out.found.get(name, self.out.together)["why"] = said
 
     # --- the end --------------------------------------------------------------------------------------------------
 
@@ -264,64 +260,22 @@ class Trial:
                 "Try again when it is quiet.",
                 f"其他程序占用了这台机器的 {part}%：小的差别看不出来，线程数也没法判断。等机器空闲再试。",
             )
-        elif not (out.stopped or out.failed) and any(row["verdict"] == "late" or verdicts.hopeful(row) for row in rows):
+        elif any(row["verdict"] == "late" or verdicts.hopeful(row) for row in rows):
             self.note("A larger budget may settle what is open.", "加大预算，没定的也许能有结论。")
 
 
-def _probed(venue: Venue, wanted: Mapping[str, Sequence[str]], seconds: float) -> dict[str, Any]:
-    """The first probe. Raises TimingError where the step fails as it is."""
-    try:
-        found = venue.probe(wanted, seconds)
-    except NewProcessError as error:
-        english = (
-            f"The new process that looked at the step ended ({error}): try a larger budget, or call the step by itself."
-        )
-        raise TimingError(
-            t(english, f"查看这一步的新进程结束了（{error}）：请加大预算，或先单独调用这一步。")
-        ) from error
-    if failed := found.get("failed", ""):
-        english = f"The step raised {failed}. Call it by itself, twice; make that work, then try again."
-        raise TimingError(t(english, f"这一步抛出了 {failed}。请先单独调用两次并修好，再来试。"))
-    return found
-
-
-# --- sets of blocks in turns: pure statistics on plain numbers ---------------------------------------------------
-
-
-class SideFailed(Exception):
-    """A call raised under this name (AS_IS: not because of a setting)."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
-
-
-def one_set(block: Block, names: Sequence[str], seconds: float) -> tuple[dict[str, float], float]:
-    """The median ratio of each name to the step as it is, taking turns in random order for so many seconds; and a call as it is in ms.
-
-    A machine that slows down slows all of a turn. Raises SideFailed from what a call raised.
-    """
-    order, rounds, until = [AS_IS, *names], list[dict[str, float]](), math.inf
-    while len(rounds) < WARM_UPS + ROUNDS or time.monotonic() < until:
-        random.Random().shuffle(order)  # the user's own random numbers stay as they are
-        rounds.append({name: _timed(block, name) for name in order})
-        if len(rounds) == WARM_UPS:
-            until = time.monotonic() + seconds
-    counted = rounds[WARM_UPS:]
-    ratios = {name: statistics.median(one[name] / one[AS_IS] for one in counted) for name in names}
-    return ratios, 1e3 * statistics.median(one[AS_IS] for one in counted)
-
-
 def _timed(block: Block, name: str) -> float:
+    """Seconds a call. What is raised gets the name to blame: a step that raises after some calls raises in this one, too."""
     try:
         return block(name)
     except Exception as error:
         try:
-            for _ in range(2):  # a step that raises after some calls raises in this one, too
+            for _ in range(2):
                 block(AS_IS)
         except Exception:  # noqa: BLE001  (the user's step)
             name = AS_IS
-        raise SideFailed(name) from error
+        error.name = name  # type: ignore[attr-defined]
+        raise
 
 
 def ranges(ratios: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, float, float]]:
@@ -339,3 +293,58 @@ def ranges(ratios: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, floa
         middle = statistics.fmean(some)
         found[name] = math.exp(middle), math.exp(middle - half), math.exp(middle + half)
     return found
+
+
+# --- new processes --------------------------------------------------------------------------------------------
+
+Wanted = Mapping[str, Sequence[str]]
+"""Name -> ids of the settings that are in force together."""
+LIMIT_S = 600.0
+"""Longest wait for a block."""
+
+
+class Venue:
+    """New processes. folder: empty; gets the saved step. used_s: seconds of processors that they have used. most: so many at once, beside
+    one for the step as it is, or their copies would fill half of the memory. Raises what a step that cannot be copied raises."""
+
+    start_s, each_s, used_s = 0.1, 0.1, 0.0
+
+    def __init__(self, step: Step, folder: str) -> None:
+        import cloudpickle  # here, because only this needs it
+
+        self.folder, self.device = folder, "cpu"
+        switches = {name: value for name, value in snapshot().items() if isinstance(value, (bool, int, str))}
+        torch.save((torch.is_grad_enabled(), torch.get_default_dtype(), switches), Path(folder, "process"))
+        with _modules_by_name():
+            torch.save(step, Path(folder, "step"), pickle_module=cloudpickle)
+        self.most = max(1, int((passport("cpu")["memory_gib"] or 8) * 2**29 / Path(folder, "step").stat().st_size) - 1)
+
+    def probe(self, wanted: Wanted, seconds: float) -> dict[str, Any]:
+        """See `there.probe`. Raises NewProcessError, also after three times as many seconds."""
+        names = {name: [*ids] for name, ids in wanted.items()}
+        found = call(f"{there.__name__}:probe", self.folder, names, seconds, timeout_s=3 * seconds)
+        if "look" in found and found["look"]["device"] != "cpu":
+            self.device, self.each_s = found["look"]["device"], 2.0  # each starts the GPU
+        return dict(found)
+
+    @contextlib.contextmanager
+    def open(self, sides: Wanted, rough_s: float) -> Iterator[Block]:
+        """Gives what times a block, each name in a process of its own; all of them take turns. Raises NewProcessError."""
+        tasks = {name: (self.folder, [*ids], rough_s, self.device) for name, ids in sides.items()}
+        with taking_turns(f"{there.__name__}:take", tasks, timeout_s=LIMIT_S) as processes:
+            yield lambda name: float(processes[name].call(f"{there.__name__}:block", timeout_s=LIMIT_S))
+            self.used_s += sum(process.call("time:process_time") for process in processes.values())
+
+
+@contextlib.contextmanager
+def _modules_by_name() -> Iterator[None]:
+    """In the block also modules of other types, such as torch.backends.cudnn, are pickled by name: a step may hold or call one."""
+    plain = {types.ModuleType, *copyreg.dispatch_table}
+    others = {type(one) for one in [*sys.modules.values()] if isinstance(one, types.ModuleType)} - plain
+    for kind in others:
+        copyreg.pickle(kind, lambda module: (importlib.import_module, (module.__name__,)))  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        for kind in others:
+            del copyreg.dispatch_table[kind]

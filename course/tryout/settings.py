@@ -1,19 +1,103 @@
-"""The settings that can be tried (settings.json), and whether each can matter for what ran in a step."""
+"""One look at a step, which operators ran and on which device; and the settings that can be tried (settings.json), with whether each can
+matter for what ran."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from course.core.i18n import Text, both, t
 from course.core.suggest import did_you_mean
 from course.flags import ABSENT, SWITCHES
 from course.timing import TimingError
-from course.tryout.look import Look
+
+
+@dataclass
+class Look:
+    """What ran in a step. operators: names without their overload, each once. images: a tensor of four dimensions was convolved.
+
+    full: no float16 or bfloat16 took part. graph: a graph for a backward was recorded, whether or not the result still holds it.
+    """
+
+    device: str = "cpu"
+    operators: list[str] = field(default_factory=list)
+    images: bool = False
+    full: bool = True
+    graph: bool = False
+
+    def ran(self, patterns: Sequence[str]) -> bool:
+        """Whether an operator ran whose name fits one of the patterns."""
+        return any(fnmatch(name, pattern) for pattern in patterns for name in self.operators)
+
+    @property
+    def tf32(self) -> bool:
+        """Whether the GPU has TF32 and float32 is used."""
+        return self.full and self.device == "cuda" and torch.cuda.get_device_capability() >= (8, 0)
+
+    @property
+    def backward(self) -> bool:
+        """Whether a backward ran."""
+        return self.ran(["*backward*"])
+
+    @property
+    def forward(self) -> bool:
+        """Whether a graph was recorded that no backward used."""
+        return self.graph and not self.backward
+
+
+class LightMode(TorchDispatchMode):
+    """A dispatch mode for which torch need not import its compiler."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+
+class _Watch(LightMode):
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self.look = look
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        with self:  # in inference mode a linear comes as a whole: its parts say what is read
+            result = function.decompose(*args, **(kwargs or {}))
+        if result is not NotImplemented:
+            return result
+        result = function(*args, **(kwargs or {}))
+        name, look = function.overloadpacket.__name__, self.look
+        if name not in look.operators:
+            look.operators.append(name)
+        look.graph = look.graph or torch.is_grad_enabled() and any(one.requires_grad for one in tensors_of(args))
+        for value in tensors_of((args, result)):
+            look.images = look.images or ("convolution" in name and value.dim() == 4)
+            look.full = look.full and value.dtype not in (torch.float16, torch.bfloat16)
+            look.device = look.device if value.device.type == "cpu" else value.device.type
+        return result
+
+
+def look_at(step: Callable[[], Any]) -> Look:
+    """Run the step once and tell what ran."""
+    look = Look()
+    with _Watch(look):
+        result = step()
+    look.graph = look.graph or any(value.requires_grad for value in tensors_of(result))
+    return look
+
+
+def tensors_of(value: Any) -> list[torch.Tensor]:
+    """The tensors in a result: in tuples, lists, dicts and dataclasses of them, in order."""
+    held = vars(value) if hasattr(value, "__dataclass_fields__") and not isinstance(value, dict) else value
+    return [one for one in tree_leaves(held) if isinstance(one, torch.Tensor)]
+
 
 OTHER_DEVICE = both("for another device", "属于其他设备")
 
@@ -54,14 +138,6 @@ class Setting:
             return both("not in this torch", "当前 torch 没有")
         if now and now == self.flags:
             return both("already set", "已经是这样")
-        if self.condition == "forward" and not look.forward:
-            return (
-                both("the step runs a backward", "这一步要做反向")
-                if look.backward
-                else both("the step records no gradients anyway", "这一步本来就不记录梯度")
-            )
-        if not look.operators:
-            return both("no operator of torch ran where it can be seen", "没有看到 torch 的算子运行")
         matters = (not self.condition or getattr(look, self.condition)) and (not self.ran or look.ran(self.ran))
         return "" if matters else both("seems not to matter here", "这一步看来用不上")
 

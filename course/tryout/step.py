@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from inspect import Parameter, signature
 from typing import Any
 
 import torch
@@ -14,14 +13,12 @@ from torch import nn
 from course.core.i18n import t
 from course.flags import using
 from course.timing import TimingError
-from course.tryout.look import tensors_of
-from course.tryout.settings import Setting
+from course.timing.validation import require_callable
+from course.tryout.settings import Setting, tensors_of
 
 Step = Callable[[], Any]
 BLOCK_S, SHORT_S = 0.01, 0.05
 """Shortest block of calls that is timed; and up to which length of a call cold caches would show in it."""
-EXTRA = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-"""Kinds of parameters that need no value."""
 
 
 class Forward:
@@ -49,29 +46,12 @@ def step_of(work: Any, inputs: Sequence[Any], training: bool) -> Step:
         if isinstance(only, dict):
             return Forward(work, (), only, training)
         return Forward(work, only if isinstance(only, (tuple, list)) else inputs, {}, training)
-    if wrong := _no_step(work, inputs, training):
-        english = " Write try_switches(step), a function of no arguments, or try_switches(model, x); there training=True adds a backward."
+    if isinstance(work, nn.Module) or callable(work) and (inputs or training):
+        english = "Write try_switches(step), a function of no arguments, or try_switches(model, x); there training=True adds a backward."
         chinese = "写法是 try_switches(step)（step 是不带参数的函数），或 try_switches(model, x)，后者加上 training=True 会再做反向。"
-        raise TimingError(wrong + t(english, chinese))
+        raise TimingError(t(english, chinese))
+    require_callable(getattr(work, "__name__", "step"), work)
     return work
-
-
-def _no_step(work: Any, inputs: Sequence[Any], training: bool) -> str:
-    """Why this cannot be called as a step, in a sentence; empty where it can."""
-    if isinstance(work, nn.Module):
-        return t("The model needs its input.", "模型还缺输入。")
-    if not callable(work):
-        kind = type(work).__name__
-        return t(f"This is of type {kind}, not a function.", f"这是 {kind}，不是函数。")
-    if inputs or training:
-        return t("A function makes its inputs and its backward itself.", "函数要自己准备输入、自己做反向。")
-    with contextlib.suppress(ValueError):  # some built-in functions do not tell
-        given = signature(work).parameters.values()
-        if asked := ", ".join(one.name for one in given if one.default is one.empty and one.kind not in EXTRA):
-            called = getattr(work, "__name__", "step")
-            english = f"{called} asks for {asked}: call it in a function without arguments."
-            return t(english, f"{called} 还要参数 {asked}：请放进一个不带参数的函数里调用。")
-    return ""
 
 
 AROUND: dict[str, Callable[[str], Any]] = {
@@ -96,8 +76,7 @@ def under(
     """
     settings = list(settings)
     run: Callable[[], Any] = step
-    with contextlib.ExitStack() as undo:
-        undo.enter_context(using({name: value for one in settings for name, value in one.flags.items()}))
+    with using({name: value for one in settings for name, value in one.flags.items()}):
         for way in (one.way for one in settings):
             if way == "compile":
                 run = torch.compile(run, mode="reduce-overhead" if device == "cuda" else None)
@@ -105,9 +84,6 @@ def under(
                 run = partial(_inside, partial(AROUND[way], device), run)
             elif way in MOVES:
                 _move(MOVES[way], tensors)
-            elif way == "denormals":
-                undo.callback(torch.set_flush_denormal, False)
-                torch.set_flush_denormal(True)
         yield run
 
 

@@ -1,5 +1,6 @@
-"""The other end of `course.tryout.venue`: a saved step in a new process. Nothing large is freed there before it is timed: malloc would then
-keep more of what the step frees than it does in a script (https://man7.org/linux/man-pages/man3/mallopt.3.html, M_MMAP_THRESHOLD).
+"""The other end of the processes of `course.tryout.running`: a saved step in a new process. Nothing large is freed there before it is
+timed: malloc would then keep more of what the step frees than it does in a script
+(https://man7.org/linux/man-pages/man3/mallopt.3.html, M_MMAP_THRESHOLD).
 """
 
 from __future__ import annotations

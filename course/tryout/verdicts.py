@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from course.core.i18n import Text, both, pick, t
 from course.core.units import less_time
-from course.experiment.reading import CUT_SHORT, EMPTY, kind_of
+from course.experiment.reading import kind_of
 
 ALIKE = 0.05
 """A likely range within this share of 1 is no difference that is worth a line."""
@@ -73,19 +72,9 @@ def hopeful(row: Row) -> bool:
 
 
 def verdict_words(row: Row) -> str:
-    """The verdict on a row in the reader's language; of what is open, the most it can save."""
+    """The verdict on a row in the reader's language."""
     verdict = verdict_of(row)
-    if verdict != "unsure" or unjudged(row):
-        return pick(WORDS[verdict])
-    most = _at_most(row)
-    if hopeful(row):
-        return t(f"not clear yet, may save up to {most} %", f"还说不准，最多省 {most}%")
-    return t(f"no clear gain, at most {most} %", f"没有明显好处，最多省 {most}%")
-
-
-def _at_most(row: Row) -> int:
-    """What a row may save, in whole per cent, never less than it is."""
-    return max(0, math.ceil(round(100 * (1 - row["low"]), 6)))
+    return t("not clear yet", "还说不准") if verdict == "unsure" and not unjudged(row) else pick(WORDS[verdict])
 
 
 def loses(row: Row) -> bool:
@@ -116,7 +105,7 @@ def best(rows: Sequence[Row], together: Row | None, safe: bool) -> tuple[list[Ro
     return min(fit or options, key=lambda one: one[1]["ratio"], default=([], None))
 
 
-def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
+def headline(rows: Sequence[Row], together: Row | None) -> Text:
     """What came out, in one sentence."""
     settings, row = best(rows, together, safe=True)
     timed = [one for one in rows if one.get("low")]
@@ -124,19 +113,13 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
         many, name = len(settings), settings[0]["name"]
         named = both(name, name) if many == 1 else both(f"{many} settings", f"{many} 项设置一起用")
         return _gain(row, named)
-    if stopped or not rows:
-        before = both("Stopped before any time was compared.", "还没比较耗时就停了。")
-        return CUT_SHORT if timed else before if rows else EMPTY
     if not timed:
         return both("Too little was measured to tell.", "测得太少，还说不准。")
     if any(verdict_of(one) == "late" for one in rows) or any(map(hopeful, timed)):
         return both("No gain is sure yet.", "还没有哪项设置确定有用。")
-    most = max((_at_most(one) for one in timed if verdict_of(one) == "unsure" and not unjudged(one)), default=0)
-    if most == 0:
-        return both("Nothing tried helps: leave your step as it is.", "试过的都没用：保持原样就好。")
-    return both(
-        f"No sure gain, at most {most} %: leave your step as it is.", f"没有确定的好处，最多省 {most}%：保持原样就好。"
-    )
+    if any(verdict_of(one) == "unsure" and not unjudged(one) for one in timed):
+        return both("No gain is sure: leave your step as it is.", "没有确定的好处：保持原样就好。")
+    return both("Nothing tried helps: leave your step as it is.", "试过的都没用：保持原样就好。")
 
 
 def _gain(row: Row, named: Text) -> Text:

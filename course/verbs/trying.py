@@ -33,7 +33,7 @@ def try_switches(
     New processes get copies of the step: nothing runs in yours. What cannot be copied, such as a step that holds a lock or a generator, is
     refused. What it prints is hidden.
     only: names of settings, families or switches, such as "channels_last", "threads", "mkldnn.enabled". compile: also
-    torch.compile. budget: seconds for all of it, about; an interrupt ends it early with what was found.
+    torch.compile. budget: seconds for all of it, about.
     Returns a `Tried`: a sentence, in a notebook a picture, a table, the lines to paste; .rows(), .lines(). Raises
     TimingError, in a sentence.
     """

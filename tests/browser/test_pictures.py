@@ -55,7 +55,7 @@ tried = course.try_switches(resnet18().eval(), torch.randn(4, 3, 160, 160), budg
 """
 SHOWN = """
 course.language("{code}")
-tried.plot()
+tried
 """
 
 
