@@ -122,14 +122,14 @@ MOST_SHOWN = 2
 
 
 def lines_html(report: Report, item: Item) -> str:
-    """The explanations below the verdict, and the next experiment. Those of the answer given and of the right one are open, the rest is
-    one press away. Options that stand on the card already are named by their letter.
+    """The explanations below the verdict, and the next experiment. Those of the answer given and of the right one are open, of many
+    those where they differ; the rest is one press away. Options that stand on the card already are named by their letter.
     """
     above = bool(item.options) and item.kind != "order"
     lines = [line for line in report.lines if line.why or line.belief] if above else list(report.lines)
     shown = [line for line in lines if line.chosen or line.right] if above else lines
     if len(shown) > MOST_SHOWN:
-        shown = []
+        shown = [line for line in shown if above and line.chosen != line.right][:MOST_SHOWN]
     folded, listed = [line for line in lines if line not in shown], _lines_html(shown, above)
     if folded:
         title = t("The other answers", "其他选项") if shown or len(lines) < len(report.lines) else t("Why", "为什么")

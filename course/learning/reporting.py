@@ -18,7 +18,7 @@ TONES = {"correct": "good", "partly": "part", "incorrect": "bad", "not attempted
 
 SAID: dict[str, Text] = {
     "hit": both("🎯 Right.", "🎯 答对了。"),
-    "part": both("◐ Partly right: {points} points.", "◐ 部分正确：{points} 分。"),
+    "part": both("Partly right: {points} points.", "部分正确：{points} 分。"),
     "miss": both("Not this one: it is {right}.", "不是这个：答案是 {right}。"),
     "miss_open": both("Not yet.", "还不对。"),
     "bet_won": both("🎯 Your bet came true.", "🎯 押中了！"),

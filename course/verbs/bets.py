@@ -65,8 +65,8 @@ def _row(bet: Bet) -> tuple[str, str, str, str]:
         out = outcome_words(bet.item, bet.outcome, bet.outcome == bet.choice)
     elif bet.item.experiment:
         out = t(f'run `observe("{bet.item.experiment}")`', f'运行 `observe("{bet.item.experiment}")`')
-    stands = f"{state_words(bet)}<small>{inline(settled_words(bet))}</small>" if bet.settled else state_words(bet)
-    sure = f"<small>({_sure(bet.confidence)})</small>"
+    stands = f"{state_words(bet)}<br><small>{inline(settled_words(bet))}</small>" if bet.settled else state_words(bet)
+    sure = f"<br><small>({_sure(bet.confidence)})</small>"
     return f"{inline(asked)}<small>{bet.item.lesson[:2]}</small>", f"{inline(mine)}{sure}", inline(out), stands
 
 
