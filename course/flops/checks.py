@@ -45,10 +45,6 @@ _SENTENCES = {
         "No output depends on a trainable parameter: all are frozen, or it was detached. Drop training=True.",
         "输出不依赖任何可训练参数：参数全部被冻结，或者结果被 detach 了。请去掉 training=True。",
     ),
-    "values": (
-        "Model or inputs lie on the meta device, which has no values, and the forward needs some: {why}. Use the CPU.",
-        "模型或输入在 meta 设备上，没有数值，而 forward 需要数值：{why}。请改用 CPU。",
-    ),
     "stopped": (
         "The {what} stopped{spot} with {kind}: {why}. The inputs were: {given}. Call the model once (a training step: and "
         "backward) without counting: it should stop the same way. count passes inputs on as the model takes them: "
@@ -64,9 +60,7 @@ _CLOSED = (nn.Module, type, str, types.FunctionType, types.ModuleType)
 
 
 class NotHere(Exception):
-    """Shapes are not enough: the forward asks for values, or uses a tensor that a stand-in cannot replace. Its text says
-    which.
-    """
+    """Shapes are not enough: the forward asks for values, or uses a tensor that a stand-in cannot replace."""
 
 
 class Refused(RuntimeError):

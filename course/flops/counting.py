@@ -6,7 +6,6 @@ import contextvars
 import functools
 import gc
 import logging
-import sys
 import warnings
 import weakref
 from collections import OrderedDict
@@ -25,7 +24,7 @@ from course.flops.checks import CountError, NotHere, Refused
 from course.flops.copies import ALONE, Copies
 from course.flops.modes import Counting, Watching
 from course.flops.result import FlopCount
-from course.flops.standins import Real, Shapes
+from course.flops.standins import Real, Shapes, from_outside
 from course.flops.tally import Tally
 
 _HOOKS = [one for name, one in vars(global_hooks).items() if name.startswith("_global_") and isinstance(one, dict)]
@@ -77,17 +76,15 @@ def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, ground: Shapes
         try:
             call = model, inputs, kwargs
             found = contextvars.copy_context().run(_run, call, training, Counting(ground, tally), copies)
-            if copies.refused or on_shapes and ground.broken:
-                raise copies.refused or ground.broken  # swallowed by the forward, which then took another path
+            if why := copies.refused or on_shapes and ground.broken:
+                raise why  # swallowed by the forward, which then took another path
             return found
         except Exception as error:
-            why = copies.refused or (ground.broken if on_shapes else None) or error
+            why = copies.refused or error
+            if on_shapes and not copies.refused and (ground.broken or not isinstance(error, CountError)):
+                raise NotHere from error  # with data it works, or says better what is wrong
             if isinstance(why, CountError):
                 raise
-            if on_shapes and not copies.refused and ground.device.type != "meta":
-                raise NotHere from error  # with data it works, or says better what is wrong
-            if isinstance(why, NotHere):
-                raise checks.error("values", why=why) from None
             tally.tree()  # which names the modules as a result does
             raised = None if isinstance(why, Refused) else why
             raise checks.stopped(why, tally.places, inputs, kwargs, training) from raised
@@ -98,10 +95,10 @@ def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, ground: Shapes
 def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount:
     tally, ground = mode.tally, mode.ground
     model, inputs, kwargs = copies.of_call(call)
-    with torch.inference_mode(False), torch._C.DisableTorchFunctionSubclass():
-        ground.settle(copies)
+    if ground.name == "real" and copies.arrays and any(map(from_outside, copies.tensors)):
+        tally.unknown["a NumPy array on the memory of something else"] += 1  # copies do not share it
     tally.start(model)
-    with copies.in_place(), tally.following(), Watching(ground, tally), mode:
+    with copies.in_place(), tally.following(), Watching(ground, tally), ground.mode, mode:
         output = checks.ran(model(*inputs, **kwargs))
         found = checks.tensors_of(output)
         if training:
@@ -110,8 +107,8 @@ def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount
                 raise checks.error("no gradient")
             torch.autograd.backward(with_graph, [torch.ones_like(x) for x in with_graph])
     with torch._C.DisableTorchFunctionSubclass():
-        for x in found:
-            ground.looks_strange(x, tally)
+        if any(map(from_outside, found)):
+            tally.unknown["data made by NumPy, or on another library's memory"] += 1
     if training and (hooked := sum(bool(x._backward_hooks or x._post_accumulate_grad_hooks) for x in copies.tensors)):
         tally.unknown["hook on a gradient"] += hooked  # copies do not run them
     tree = tally.tree()
@@ -139,8 +136,7 @@ def _settings(training: bool) -> Iterator[None]:
         if torch._C._autograd._top_saved_tensors_default_hooks(True):
             # hooks of a block around the count would be given tensors without data
             stack.enter_context(torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x))
-        if "torch._dynamo" in sys.modules:
-            stack.enter_context(torch.compiler.set_stance("force_eager"))
+        stack.enter_context(torch.compiler.set_stance("force_eager"))
         stack.enter_context(torch.inference_mode(torch.is_inference_mode_enabled() and not training))
         stack.enter_context(torch.set_grad_enabled(gradients))
         logging.raiseExceptions = False  # a tensor that is logged has no values to print

@@ -16,9 +16,6 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from course.core.i18n import t
-from course.flops.checks import NotHere
-
 Formula = Callable[..., int]
 
 
@@ -68,35 +65,20 @@ def attention_backward(out: Any, grad: Any, q: Any, k: Any, v: Any, *_: Any, **_
     return prod(q.shape[:-1]) * k.shape[-2] * widths
 
 
-def _values(numbers: Any) -> list[int]:
-    """The numbers in a tensor. Raises NotHere where it has none."""
-    if numbers.is_meta:
-        raise NotHere(t("the lengths of the sequences are values", "各序列的长度是数值"))
-    return numbers.tolist()
+def kernel_attention(first: int, offsets: int, times: int = 1) -> Formula:
+    """Returns the formula of a kernel of attention, or of its gradients: so many times the products of the forward.
 
-
-def _lengths(offsets: Any) -> list[int]:
-    """Lengths of the sequences that begin and end at these offsets."""
-    at = _values(offsets)
-    return [end - begin for begin, end in zip(at, at[1:], strict=False)]
-
-
-def kernel_attention(out: Any, q: Any, k: Any, v: Any, starts: Any, starts_k: Any, used: Any = None) -> int:
-    """Kernels of attention with q (batch, L, heads, E), k (.., S, .., E), v (.., S, .., Ev), or, with the offsets at which
-    sequences start, all sequences one after the other: (.., sum of L, heads, E).
-
-    used: how many positions of the keys each sequence uses.
+    From argument ``first`` on: q (batch, L, heads, E), k (.., S, .., E), v (.., S, .., Ev). Argument ``offsets`` says where
+    sequences start that stand one after the other; their lengths are values, so for these there is no formula.
     """
-    widths = q.shape[-1] + v.shape[-1]
-    if starts is None:
-        return prod(q.shape[:-1]) * k.shape[-3] * widths
-    sources = _values(used) if used is not None else _lengths(starts_k if starts_k is not None else starts)
-    return q.shape[-2] * widths * sum(a * b for a, b in zip(_lengths(starts), sources, strict=True))
 
+    def macs(out: Any, *args: Any, **_: Any) -> int:
+        q, k, v = args[first : first + 3]
+        if args[offsets] is not None:
+            raise ValueError("the lengths of the sequences are values")
+        return times * prod(q.shape[:-1]) * k.shape[-3] * (q.shape[-1] + v.shape[-1])
 
-def kernel_attention_backward(out: Any, grad: Any, q: Any, k: Any, v: Any, *offsets: Any) -> int:
-    """The same for the gradients of q, k and v."""
-    return 2 * kernel_attention(out, q, k, v, *offsets)
+    return macs
 
 
 def native_attention(out: Any, q: Any, k: Any, v: Any, embed: int, *_: Any, **__: Any) -> int:
@@ -216,21 +198,9 @@ _ATEN: dict[Formula, str] = {
     convolution_backward: "convolution_backward convolution_backward_overrideable",
     attention: _fused("") + " _scaled_dot_product_attention_math_for_mps",
     attention_backward: _fused("_backward"),
-    lambda out, q, k, v, a, b, *_, seqused_k=None, **__: kernel_attention(out, q, k, v, a, b, seqused_k): (
-        "_flash_attention_forward"
-    ),
-    lambda out, q, k, v, _bias, a, b, *_, seqlen_k=None, **__: kernel_attention(out, q, k, v, a, b, seqlen_k): (
-        "_efficient_attention_forward"
-    ),
-    lambda out, q, k, v, _bias, a, b, *_, **__: (
-        attention(out, q, k, v) if a is None else kernel_attention(out, q, k, v, a, b)
-    ): "_cudnn_attention_forward",
-    lambda out, grad, q, k, v, _out, _lse, a, b, *_, **__: kernel_attention_backward(out, grad, q, k, v, a, b): (
-        "_flash_attention_backward"
-    ),
-    lambda out, grad, q, k, v, _bias, _out, a, b, *_, **__: kernel_attention_backward(out, grad, q, k, v, a, b): (
-        "_efficient_attention_backward"
-    ),
+    kernel_attention(0, 3): "_flash_attention_forward",
+    kernel_attention(0, 4): "_efficient_attention_forward",
+    kernel_attention(1, 6, times=2): "_flash_attention_backward _efficient_attention_backward",
     native_attention: "_native_multi_head_attention",
     trilinear: "_trilinear",
     onednn_rnn: "mkldnn_rnn_layer",
@@ -262,10 +232,4 @@ FORMULAS: dict[str, Formula] = {
     "onednn::qlinear_pointwise": inner(0),
     "flex_attention": attention,
     "flex_attention_backward": lambda out, q, k, v, *_, **__: 2 * attention(out, q, k, v),
-    "torch_attn::_varlen_attn": lambda out, q, k, v, a, b, *rest, seqused_k=None, **_: kernel_attention(
-        out, q, k, v, a, b, seqused_k if seqused_k is not None else (*rest[6:7], None)[0]
-    ),
-    "torch_attn::_varlen_attn_backward": lambda out, grad, q, k, v, _out, _lse, a, b, *_, **__: (
-        kernel_attention_backward(out, grad, q, k, v, a, b)
-    ),
 }

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import functools
+import weakref
 from typing import Any
 
 import torch
 from torch._ops import HigherOrderOperator
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.overrides import TorchFunctionMode
-from torch.utils._device import _device_constructors
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from course.flops.checks import NotHere
 from course.flops.formulas import FORMULAS
 from course.flops.free import is_free
-from course.flops.standins import Shapes
+from course.flops.standins import Shapes, from_outside
 from course.flops.tally import Tally
 
-META = torch.device("meta")
-_ONE_TYPE = frozenset(f"aten::{name}" for name in "mm addmm bmm baddbmm convolution".split())
-_BY_VALUE = frozenset((torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape))
+_ONE_TYPE = frozenset("mm addmm bmm baddbmm convolution".split())
 
 
 @functools.cache
@@ -47,14 +45,11 @@ class Counting(TorchDispatchMode):
         super().__init__()
         self.ground, self.tally = ground, tally
 
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # torch need not import its compiler for this mode
-
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None:
-            return func(*args, **kwargs)  # a shape is asked for, as DTensor does: no work
+        shapes = torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE)
+        if func is torch.ops.prim.device.default or shapes not in (None, self.ground.mode):
+            return func(*args, **kwargs)  # a device or a shape is asked for, as DTensor does: no work
         own = torch._C._disabled_torch_dispatch_impl, FakeTensor.__torch_dispatch__
         if not all(kind.__torch_dispatch__ in own for kind in types):
             return NotImplemented  # the subclass explains itself in plain operators, and those are counted
@@ -77,45 +72,33 @@ class Counting(TorchDispatchMode):
 
     def _look(self, name: str, tensors: list[torch.Tensor]) -> None:
         """Notes work that is out of sight."""
-        for x in tensors:
-            self.ground.looks_strange(x, self.tally)
+        if any(map(from_outside, tensors)):
+            self.tally.unknown["data made by NumPy, or on another library's memory"] += 1
         if not self.tally.depth and torch._C._current_autograd_node() is None:
-            self.tally.unknown["compiled code that calls torch"] += 1
-        if self.ground.name == "meta" and f"aten::{name}" in _ONE_TYPE and len({x.dtype for x in tensors}) > 1:
-            raise self.ground.refuse(f"`{name}` got tensors of several types", f"`{name}` 得到了几种类型的张量")
+            self.tally.unknown["compiled code that calls torch, or data made by NumPy"] += 1
+        if name in _ONE_TYPE and len({x.dtype for x in tensors}) > 1:  # shapes alone would do
+            raise RuntimeError(f"{name} got tensors of several types: {', '.join(str(x.dtype) for x in tensors)}")
 
     def _ran(self, func: Any, args: Any, kwargs: Any) -> Any:
         try:
             with torch._C.DisableTorchFunction():  # torch's own rules for shapes hear the truth about devices
                 out = func(*args, **kwargs)
-                for x in tree_leaves(out):
-                    if isinstance(x, torch.Tensor):
-                        self.ground.born(x)
+                self.ground.made += [weakref.ref(x) for x in tree_leaves(out) if isinstance(x, torch.Tensor)]
                 return out
         except Exception as error:
-            self.ground.broken = self.ground.broken or error
-            if self.ground.name == "meta" and not _BY_VALUE.isdisjoint(getattr(func, "tags", ())):
-                raise self.ground.refuse(f"`{func}` depends on values", f"`{func}` 的结果取决于数值") from error
+            self.ground.broken = error
             raise
 
     def _count(self, name: str, formula: Any, out: Any, args: Any, kwargs: Any, factor: int) -> None:
         try:
             given = {name: value for name, value in kwargs.items() if name != "out"}
             macs = int(formula(out, *args, **given)) * factor
-        except NotHere as why:
-            self.ground.broken = self.ground.broken or why
-            raise
         except Exception:  # a formula that does not fit: no fault of the forward
             self.tally.unknown[name + " (unusual arguments)"] += 1
         else:
             self.tally.contraction(name, macs)
 
 
-_TOLD = {
-    vars(torch._C.TensorBase)[name].__get__: name.removeprefix("is_")
-    for name in ("device", "is_meta", "is_cpu", "is_cuda", "is_mps", "is_xpu")
-}
-"""What follows from the device of a tensor."""
 _EXITS = {
     torch.Tensor.numpy: "NumPy",
     torch.Tensor.__array__: "NumPy",
@@ -126,13 +109,12 @@ _EXITS = {
     torch.Tensor.untyped_storage: "its memory",
 }
 """Calls through which data leaves torch, where nobody can count what is done with it."""
-_MOVES = {torch.Tensor.cpu: "cpu", torch.Tensor.cuda: "cuda", torch.Tensor.xpu: "xpu"}
 _FROM = (torch.tensor, torch.as_tensor, torch.asarray)
 _SHOWS = (torch.Tensor.item, torch.Tensor.__repr__, torch.Tensor.__reduce_ex__)
 
 
 class Watching(TorchFunctionMode):
-    """Answers for the device of stand-ins, and notes data that leave torch."""
+    """Notes data that leave torch, and refuses to show those that stand-ins do not have."""
 
     def __init__(self, ground: Shapes, tally: Tally) -> None:
         super().__init__()
@@ -154,32 +136,7 @@ class Watching(TorchFunctionMode):
             self.tally.unknown[f"{func.__name__} (data handed to {_EXITS[func]})"] += 1
         if func in _FROM and type(args[0]).__module__ == "numpy" and args[0].size > 1:
             self.tally.unknown["data made by NumPy"] += 1
-        if self.ground.name == "real":
-            return func(*args, **kwargs)
-        if func in _TOLD:
-            return self.ground.device if _TOLD[func] == "device" else self.ground.device.type == _TOLD[func]
-        if func in _EXITS or func in _SHOWS:
-            raise self.ground.refuse(f"`{func.__name__}` asks for data", f"`{func.__name__}` 要读取数据")
-        return self._on_meta(func, args, kwargs)
-
-    def _on_meta(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """The call with the device of stand-ins in the place of the one named."""
-        if func in _MOVES:
-            self._place(_MOVES[func])
-            return func(*args[:1]) if self.ground.device == META else args[0]
-        if func is torch.Tensor.to and len(args) > 1 and isinstance(args[1], (str, int, torch.device)):
-            args = (args[0], self._place(args[1]), *args[2:])
-        if kwargs.get("device") is not None:
-            kwargs = {**kwargs, "device": self._place(kwargs["device"])}
-        elif func in _device_constructors():
-            kwargs = {**kwargs, "device": META}
-        out = func(*args, **{name: value for name, value in kwargs.items() if name not in ("pin_memory", "generator")})
-        if func in _device_constructors():  # some are made without an operator
-            self.ground.born(out)
-        return out
-
-    def _place(self, device: Any) -> torch.device:
-        given, told = torch.device(device), self.ground.device
-        if told != META and (given.type != told.type or None not in (given.index, told.index) and given != told):
-            raise self.ground.refuse(f"a tensor on {given}", f"{given} 上的张量")
-        return META
+        if self.ground.name == "meta" and (func in _EXITS or func in _SHOWS):
+            self.ground.broken = NotHere(f"{func.__name__} asks for data")
+            raise self.ground.broken
+        return func(*args, **kwargs)
