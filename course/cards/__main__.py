@@ -9,13 +9,13 @@ from pathlib import Path
 from course.cards.anki import export, exportable
 from course.core.home import replace_file
 from course.core.i18n import LANGUAGES, language, set_language, t
-from course.questions.bank import load_bank
+from course.questions.bank import Bank
 from course.questions.knowledge import read
 
 
 def main(argv: list[str] | None = None) -> int:
     """Write the file; returns the exit code: 0 success, 1 it could not be written, 2 wrong arguments."""
-    bank = load_bank()
+    bank = Bank()
     parser = argparse.ArgumentParser(prog="python -m course.cards", description=__doc__)
     parser.add_argument("what", choices=["anki"])
     parser.add_argument("--to", type=Path, default=Path("deck.txt"), metavar="FILE", help="default deck.txt")

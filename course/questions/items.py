@@ -157,7 +157,7 @@ def parse_item(
     template, values, key = None, {}, name
     if isinstance(raw, Mapping) and variants.is_template(raw):
         template = raw
-        raw, values, key = _drawn(raw, where, checkpoint, seed)
+        raw, values, key = _drawn(raw, where, checkpoint, seed, check)
     if checkpoint and isinstance(raw, Mapping):
         raw = {name: value for name, value in raw.items() if name not in FORMER}
     if check:
@@ -177,14 +177,14 @@ def parse_item(
 
 
 def _drawn(
-    raw: Mapping[str, Any], where: str, checkpoint: bool, seed: str
+    raw: Mapping[str, Any], where: str, checkpoint: bool, seed: str, check: bool
 ) -> tuple[Mapping[str, Any], variants.Values, str]:
-    """(the entry with values filled in, the drawn values, the id of its key). For the standard variant, all questions of
-    ``one_of`` are checked, too. Raises BankError.
+    """(the entry with values filled in, the drawn values, the id of its key). check: whether what it says about drawing is checked, and
+    for the standard variant all questions of ``one_of``. Raises BankError.
     """
     name = f"{where}, item {raw.get('id', '?')}"
-    found = list(variants.faults(raw, keyless=checkpoint))
-    if "one_of" in raw and not seed and not found:
+    found = list(variants.faults(raw, keyless=checkpoint)) if check else []
+    if check and "one_of" in raw and not seed and not found:
         for one in variants.alternatives(raw):
             parse_item(one, where, checkpoint)
     try:
@@ -196,11 +196,11 @@ def _drawn(
     return made
 
 
-def redrawn(item: Item, seed: str) -> Item:
+def redrawn(item: Item, seed: str, check: bool = False) -> Item:
     """Another variant of a question: the one drawn with ``seed``. Its key must be merged in again. An item without variants is
-    returned unchanged.
+    returned unchanged. check: see ``parse_item``.
     """
-    return parse_item(item.template, item.lesson, item.checkpoint, seed) if item.template is not None else item
+    return parse_item(item.template, item.lesson, item.checkpoint, seed, check) if item.template is not None else item
 
 
 def every(item: Item) -> list[Item]:
@@ -215,7 +215,9 @@ def every(item: Item) -> list[Item]:
 def _checked(raw: Any, name: str, checkpoint: bool) -> None:
     """Raises BankError with every fault of an entry and its field."""
     rules = schema.CHECKPOINT if checkpoint else schema.PRACTICE
-    faults = [f"{name}, field {field or '(all)'}: {what}." for field, what in schema.violations(raw, rules)]
+    faults = [f"{name}, field {field}: {what}." for field, what in schema.violations(raw, rules)]
+    if checkpoint and any("unexpected" in one for one in faults):
+        faults[-1] += " The key of a question that counts stands in keys.yaml of grader/lessons."
     if faults := faults or [f"{name}, {what}" for what in _contradictions(raw, checkpoint)]:
         raise BankError("\n".join(faults))
 

@@ -40,7 +40,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from course.questions.expressions import FUNCTIONS, FormulaError, compute
+from course.questions.expressions import FormulaError, compute
 from course.questions.schema import TEMPLATE, violations
 
 Raw = Mapping[str, Any]
@@ -184,9 +184,13 @@ def _draw_one(values: Values, name: str, choices: Any, seed: str, attempt: int) 
         return
     if isinstance(choices, Mapping):
         low, step = choices["from"], choices.get("step", 1)
+        if choices["to"] <= low:
+            raise VariantError(f"field draw.{name}: `to` must be above `from`")
         values[name] = low + step * _choice(seed, name, attempt, (choices["to"] - low) // step + 1)
         return
     one, together = choices[_choice(seed, name, attempt, len(choices))], _names_of(name)
+    if len(together) > 1 and (not isinstance(one, list) or len(one) != len(together)):
+        raise VariantError(f"field draw.{name}: each entry must be a list of {len(together)} values, one for each name")
     values |= dict(zip(together, one, strict=True)) if len(together) > 1 else {name: one}
 
 
@@ -262,14 +266,11 @@ def faults(raw: Raw, keyless: bool) -> Iterator[str]:
         yield from _place_faults(raw, keyless)
         return
     declared = raw.get("draw", {})
-    if "show" in raw:
-        yield from _show_faults(raw)
-    elif not declared:
-        yield "field draw: must name at least one value, such as `n: [8, 16, 32]`"
-    bad = [fault for name, choices in declared.items() for fault in _draw_faults(name, choices)]
-    yield from bad
-    if bad:
-        return
+    options = raw.get("options")
+    if "show" in raw and not (
+        raw.get("kind") == "multiple" and isinstance(options, list) and raw["show"] < len(options)
+    ):
+        yield "field show: belongs to a question of kind multiple, and is fewer than it has options"
     known = {one for name in declared for one in _names_of(name)} | ({"shown"} if "show" in raw else set())
     if strange := set(raw.get("standard", {})) - known:
         yield f"field standard: {', '.join(sorted(strange))} is not drawn"
@@ -294,44 +295,6 @@ def _place_faults(raw: Raw, keyless: bool) -> Iterator[str]:
     for one in among:
         if "draw" in one:
             yield from (f"question {one['id']}, {fault}" for fault in faults(one, keyless))
-
-
-def _show_faults(raw: Raw) -> Iterator[str]:
-    options = raw.get("options")
-    if raw.get("kind") != "multiple" or not isinstance(options, list):
-        yield "field show: belongs to a question of kind multiple, with options"
-    elif not _whole(raw["show"]) or not 3 <= raw["show"] < len(options):
-        yield f"field show: must be a whole number from 3 to {len(options) - 1}, fewer than there are options"
-
-
-def _draw_faults(name: str, choices: Any) -> Iterator[str]:
-    together = _names_of(str(name))
-    for one in together:
-        if not one.isidentifier() or one in FUNCTIONS:
-            yield f"field draw: {one!r} is no name for a value; use letters, digits and _, and not the name of a function"
-    if not (_is_list(choices, len(together)) or isinstance(choices, Mapping) and _is_range(choices)):
-        yield (
-            f"field draw.{name}: must list two values or more (for several names as many in each entry), "
-            "or be {from, to, step} in rising whole numbers, or {each, of}: 1 to 50 entries of a list"
-        )
-
-
-def _is_list(choices: Any, together: int) -> bool:
-    """Whether these are two values or more, each for so many names."""
-    whole = isinstance(choices, list) and len(choices) > 1
-    return whole and (together == 1 or all(isinstance(one, list) and len(one) == together for one in choices))
-
-
-def _is_range(choices: Mapping[str, Any]) -> bool:
-    """Whether these are a rising range, or a number of entries drawn from a list."""
-    if set(choices) == {"each", "of"}:
-        return _whole(choices["each"]) and 1 <= choices["each"] <= 50 and isinstance(choices["of"], list)
-    named = {"from", "to"} <= set(choices) <= {"from", "to", "step"} and all(map(_whole, choices.values()))
-    return named and choices["to"] > choices["from"] and choices.get("step", 1) >= 1
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _marks(value: Any, field: str = "") -> Iterator[tuple[str, str]]:

@@ -14,6 +14,7 @@ from course.learning.hand_in import missing_in, told
 from course.learning.harvesting import clean_student
 from course.learning.sheet import AnswerSheet, current_sheet, open_sheet, saved_notebooks
 from course.questions.items import BankError, Item, completed, parse_item, redrawn
+from course.questions.schema import KINDS
 from course.verbs import colab_notice, state
 from course.verbs.experiments import new_card
 from course.verbs.lessons import speak
@@ -189,9 +190,12 @@ def embedded_questions(notebooks: Iterable[Any], checkpoint: str) -> tuple[list[
         raw = said.get("questions")
         if said.get("lesson") == checkpoint and isinstance(raw, list):
             try:
-                items = [parse_item(completed(one, checkpoint, True), checkpoint, checkpoint=True) for one in raw]
+                entries = [completed(one, checkpoint, True) for one in raw]
+                items = [parse_item(one, checkpoint, checkpoint=True, check=False) for one in entries]
+                if strange := {one.kind for one in items} - set(KINDS):
+                    raise BankError(f"unknown kinds: {strange}")
                 notices = []
-            except BankError:
+            except (BankError, AttributeError, LookupError, TypeError):
                 items = []
                 notices = [
                     t(

@@ -120,7 +120,7 @@ class _Check:
             return item
 
     def _drawn(self, item: Item, seed: str) -> Item:
-        other, key = redrawn(item, seed), self.keys.get(item.key)
+        other, key = redrawn(item, seed, check=True), self.keys.get(item.key)
         return with_key(other, key) if key is not None else other
 
     def _one(self, item: Item, seeds: int) -> bool:

@@ -116,8 +116,8 @@ def test_a_faulty_item_names_file_item_field_and_leaves_the_others(tmp_path):
     broken["colour"] = "red"
     bank = Bank(q.write_bank(tmp_path, [broken, q.MULTIPLE]))
     faults = "\n".join(bank.faults())
-    assert "l05_x/items.yaml, item 05-one, field options[a].why" in faults
-    assert "field colour" in faults
+    assert "l05_x/items.yaml, item 05-one, field options[a]: 'why' is" in faults
+    assert "'colour' was unexpected" in faults
     assert [item.id for item in bank.items("05_x")] == ["05-many"]
     with pytest.raises(BankError, match="05-one"):
         load_bank(tmp_path)
@@ -169,7 +169,7 @@ def test_a_key_is_merged_in_and_must_fit(bank):
         ({"correct": ["z"], "source": "s"}, "z is not an option"),
         ({"source": "s"}, "field correct: is missing"),
         ({"correct": ["a", "b"], "source": "s"}, "one right option; all of them"),
-        ({"correct": ["a"]}, "source: is missing"),
+        ({"correct": ["a"]}, "'source' is a required"),
     ]:
         with pytest.raises(BankError, match=words):
             with_key(bank["05-c-one"], key)
