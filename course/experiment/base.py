@@ -42,15 +42,14 @@ class ExperimentError(RuntimeError):
 class Budget:
     """The seconds an experiment may take. `complete` turns False when `loop` had to stop early."""
 
-    def __init__(self, seconds: float, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, seconds: float) -> None:
         self.seconds = float(seconds)
         self.complete = True
-        self._clock = clock
-        self._began = clock()
+        self._began = time.perf_counter()
 
     def spent(self) -> float:
         """Seconds since the start."""
-        return self._clock() - self._began
+        return time.perf_counter() - self._began
 
     def left(self) -> float:
         """Seconds left, never below 0."""
@@ -177,8 +176,6 @@ class Experiment:
 REGISTRY: dict[str, Experiment] = {}
 ENDS = {"low", "high", "low_ms", "high_ms"}
 """Columns with the ends of an interval."""
-FAILED_LESSONS: dict[str, str] = {}
-"""Lessons whose experiments could not all be imported, and why."""
 
 
 def experiment(
@@ -210,20 +207,17 @@ def experiment(
     return register
 
 
+def of_lesson(lesson: str) -> dict[str, Experiment]:
+    """Import the experiments of a lesson and return them by name, in order of name."""
+    list(modules(lesson, "experiments"))
+    return {name: one for name, one in sorted(REGISTRY.items()) if one.lesson == lesson}
+
+
 def load_all() -> dict[str, Experiment]:
-    """Import the experiments of every lesson and return them by name, in order of name."""
+    """The same for every lesson."""
     for lesson in LESSONS:
-        _load(lesson.id)
+        of_lesson(lesson.id)
     return dict(sorted(REGISTRY.items()))
-
-
-def _load(lesson: str) -> None:
-    """Import the experiments of a lesson; one whose module cannot be imported is noted in FAILED_LESSONS and left out."""
-    try:
-        list(modules(lesson, "experiments"))
-        FAILED_LESSONS.pop(lesson, None)
-    except Exception as error:  # noqa: BLE001  (one broken lesson must not take the others along)
-        FAILED_LESSONS[lesson] = f"{type(error).__name__}: {error}"
 
 
 def get(name: str) -> Experiment:
@@ -232,23 +226,16 @@ def get(name: str) -> Experiment:
     Raises ExperimentError with the nearest name for a typo, ModuleNotFoundError without torch.
     """
     if name not in REGISTRY and (lesson := lesson_of(name)):
-        _load(lesson)
+        of_lesson(lesson)
     if name in REGISTRY:
         return REGISTRY[name]
     known = load_all()
     if name in known:
         return known[name]
-    if FAILED_LESSONS:
-        import torch  # noqa: F401  (without it no lesson loads: then that is what there is to say)
     if gone := no_longer(name):
         raise ExperimentError(gone)
     hint = did_you_mean(name, known)
-    broken = "".join(
-        t(f" ({m} could not be loaded: {why})", f"（{m} 加载失败：{why}）") for m, why in FAILED_LESSONS.items()
-    )
-    raise ExperimentError(
-        t(f'There is no experiment "{name}".{hint}{broken}', f"没有名为“{name}”的实验。{hint}{broken}")
-    )
+    raise ExperimentError(t(f'There is no experiment "{name}".{hint}', f"没有名为“{name}”的实验。{hint}"))
 
 
 @contextlib.contextmanager

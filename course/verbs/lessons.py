@@ -147,7 +147,7 @@ def _claims() -> tuple[list[Section], list[str]]:
     from course.experiment.result import claim
     from course.verbs.portfolio.cheat_sheet import when_and_where
 
-    of_lesson = {name: one for name, one in base.load_all().items() if one.lesson == state.now.lesson}
+    of_lesson = base.of_lesson(state.now.lesson or "")
     before = {name: found for name, one in of_lesson.items() if (found := records.own(name, one.version))}
     seen = {name: one for name, one in (before | state.now.records).items() if name in of_lesson and one.rows}
     chosen = take_away(state.now.lesson or "")

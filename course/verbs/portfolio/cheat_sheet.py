@@ -14,7 +14,7 @@ from course.cards.render import in_language
 from course.core.i18n import pick, t
 from course.core.look import css
 from course.core.markup import code_block, inline
-from course.core.records import Record, own
+from course.core.records import Record, own, own_folder
 from course.experiment import base
 from course.experiment.result import outcome
 from course.flags import GROUPS, SWITCHES, map_rows, module_of
@@ -120,5 +120,8 @@ def when_and_where(record: Record) -> str:
 
 def own_numbers(lessons: Collection[str]) -> list[tuple[str, str]]:
     """(headline, when and where) of what the learner measured in these lessons, in the order of the experiments' names."""
-    found = ((one, own(name, one.version)) for name, one in base.load_all().items() if one.lesson in lessons)
+    if not own_folder().is_dir():  # then nothing was measured, and torch may not be here
+        return []
+    known = [one for lesson in sorted(lessons) for one in base.of_lesson(lesson).values()]
+    found = ((one, own(one.name, one.version)) for one in known)
     return [(pick(outcome(record, one).headline), when_and_where(record)) for one, record in found if record]

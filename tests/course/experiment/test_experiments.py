@@ -30,7 +30,6 @@ from course.questions.bank import read_yaml
 def registry(monkeypatch):
     """A registry of the test's own, without the lessons."""
     monkeypatch.setattr(base, "REGISTRY", {})
-    monkeypatch.setattr(base, "FAILED_LESSONS", {})
     monkeypatch.setattr(base, "load_all", lambda: base.REGISTRY)
     return base.REGISTRY
 
