@@ -85,12 +85,11 @@ class Layer:
 
     def part_of(self, layers: Sequence[Layer]) -> tuple[float, float, float]:
         """Its time / that of `layers`, and the 95 % interval of it round by round: what slows down a whole round cancels out."""
-        every_ms, rounds_ms = sum(layer.time_ms for layer in layers), _rounds_ms(layers)
-        part = self.time_ms / max(every_ms, TINY)
-        if len(self.samples_ms) != len(rounds_ms):
-            rounds_ms = tuple(every_ms - self.time_ms + mine for mine in self.samples_ms)
-        parts = [mine / max(every, TINY) for mine, every in zip(self.samples_ms, rounds_ms, strict=True)]
-        low, high = _ends(parts, part)
+        part = self.time_ms / max(sum(layer.time_ms for layer in layers), TINY)
+        rounds_ms = map(sum, zip(*(layer.samples_ms for layer in layers), strict=False))
+        low, high = _ends(
+            [mine / max(every, TINY) for mine, every in zip(self.samples_ms, rounds_ms, strict=False)], part
+        )
         return part, min(low, part), max(high, part)
 
     def row(self) -> dict[str, Any]:
@@ -116,13 +115,6 @@ class Layer:
             "bound": self.bound,
             "overhead_ms": self.overhead_ms,
         }
-
-
-def _rounds_ms(layers: Sequence[Layer]) -> tuple[float, ...]:
-    """The time of all of them in each round, in ms; what was timed in other rounds than most counts with its median."""
-    most = max(len(layer.samples_ms) for layer in layers)
-    columns = [x.samples_ms if len(x.samples_ms) == most else (x.time_ms,) * most for x in layers]
-    return tuple(map(sum, zip(*columns, strict=True)))
 
 
 def _ends(values: Sequence[float], value: float) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from typing import Any
 from course.core.i18n import t
 from course.core.units import scaled
 from course.figures.picture import GUIDE
-from course.roofline.layer import OUTSIDE, TINY, Layer, by_bound
+from course.roofline.layer import TINY, Layer, by_bound
 from course.roofline.roof import Peaks
 from course.roofline.words import bound_word, percent
 
@@ -20,11 +20,10 @@ PLACES = [(across, up) for far in range(12, 100, 12) for up in (far, -far) for a
 """Where the middle of a name may stand from its point, in points, the nearest first."""
 
 
-def draw(points: Sequence[Layer], roof: Peaks, ax: Any, named: Layer | None = None) -> None:
+def draw(points: Sequence[Layer], roof: Peaks, ax: Any) -> None:
     """Log-log: FLOP/s against FLOPs per byte, the two roofs, the layers as marks whose area grows with their time.
 
-    What has no FLOPs, or no known traffic, has no place here: the legend says what part of the time it takes. named: a layer whose name
-    must be shown.
+    What has no FLOPs, or no known traffic, has no place here: the legend says what part of the time it takes.
     """
     from matplotlib.ticker import FuncFormatter
     from matplotlib.transforms import ScaledTranslation
@@ -46,7 +45,7 @@ def draw(points: Sequence[Layer], roof: Peaks, ax: Any, named: Layer | None = No
     below = ScaledTranslation(0, -40 / 72, ax.figure.dpi_scale_trans)  # 40 points: under the label of the axis
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=ax.transAxes + below, ncols=2, fontsize=8)
     along = [(x, roof.roof(x)) for x in (left * (right / left) ** (at / 80) for at in range(81))]
-    _names(ax, shown, along, named)
+    _names(ax, shown, along)
 
 
 def _points(ax: Any, shown: Sequence[Layer], every: Sequence[Layer]) -> None:
@@ -65,17 +64,12 @@ def _points(ax: Any, shown: Sequence[Layer], every: Sequence[Layer]) -> None:
             ax.scatter([], [], s=40, **marks, label=label)
     hidden = [layer for layer in every if layer not in shown]
     if hidden:
-        kinds = sorted({layer.kind or (layer.label if layer.name == OUTSIDE else layer.name) for layer in hidden})
-        listed = ", ".join(kinds[:3]) + (", ..." if len(kinds) > 3 else "")
         part = percent(sum(layer.time_ms for layer in hidden) / total)
-        label = t(
-            f"no FLOPs or bytes known: {part} of the time\n({listed})",
-            f"没有 FLOPs 或访存未知：占耗时 {part}\n（{listed}）",
-        )
+        label = t(f"no FLOPs or bytes known: {part} of the time", f"没有 FLOPs 或访存未知：占耗时 {part}")
         ax.plot([], [], linestyle="", label=label)
 
 
-def _names(ax: Any, shown: Sequence[Layer], along: Sequence[tuple[float, float]], named: Layer | None) -> None:
+def _names(ax: Any, shown: Sequence[Layer], along: Sequence[tuple[float, float]]) -> None:
     """Names of the slowest layers, each at the nearest place where it covers no name, no point and no roof."""
     from matplotlib.transforms import Bbox
 
@@ -83,9 +77,8 @@ def _names(ax: Any, shown: Sequence[Layer], along: Sequence[tuple[float, float]]
     spots = ax.transData.transform([(layer.intensity, layer.flops_per_s) for layer in shown] + list(along))
     taken = [Bbox.from_extents(x - 4, y - 4, x + 4, y + 4) for x, y in spots]
     line = {"arrowstyle": "-", "linewidth": 0.6, "color": GUIDE, "shrinkA": 0}
-    slowest = sorted(shown, key=lambda layer: -layer.time_ms)[:NAMED]
     look = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 8, "zorder": 4}
-    for layer in [*(one for one in shown if one is named), *(one for one in slowest if one is not named)]:
+    for layer in sorted(shown, key=lambda layer: -layer.time_ms)[:NAMED]:
         name, spot = layer.name or layer.kind, (layer.intensity, layer.flops_per_s)
         for away in PLACES:
             text = ax.annotate(name, spot, away, **look)

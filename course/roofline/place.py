@@ -21,7 +21,7 @@ from course.flops import CountError, count
 from course.flops.checks import Refused
 from course.flops.copies import Copies
 from course.flops.standins import Real
-from course.roofline import hooks, inside
+from course.roofline.inside import by_clock, by_kernels, no_hooks_of_all_modules
 from course.roofline.layer import OUTSIDE, TINY, Layer
 from course.roofline.machine import wait
 from course.roofline.peaks import QUIET, kept_peaks, precision
@@ -36,10 +36,8 @@ from course.timing.stats import FEWEST_ROUNDS, median_interval
 from course.timing.validation import require_positive
 
 MOST_ROUNDS = 100
-WHOLE_EVERY = 3
-"""The model in one piece is timed once in so many rounds, in the first of them."""
-FOR_PROFILES = {"cpu": 0.2, "cuda": 0.7}
-"""The part of the budget in which the profiler looks on: on a CPU for what runs outside the layers, on a GPU for all kernels."""
+FOR_PROFILES = 0.7
+"""The part of the budget in which the profiler looks on, on a GPU."""
 STEADY_CALLS = 5
 """Runs of the whole in a row without a wait, on a GPU."""
 
@@ -57,7 +55,7 @@ def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: 
 
     On an NVIDIA GPU a layer's time is that of its kernels inside the whole forward, and that the GPU idles is a fact of the
     whole. Elsewhere each layer is timed by itself, with its data out of the cache; on a CPU with one thread the time is that of the
-    thread, without what other programs took, else it is wall time. What runs outside the layers has the part that torch.profiler saw.
+    thread, without what other programs took, else it is wall time. What runs outside the layers is timed inside the whole.
 
     peaks: default, those of the model's device and type, measured once in a process. A layer that is seen to beat them raises them,
     with a note. max_time: most seconds for timing; every layer is timed at least once. Raises RooflineError, in words, for anything
@@ -84,24 +82,22 @@ class _Run:
             seen = Capture(self.whole, device)
         self.layers, self.as_layer = seen.layers, seen.units[id(own)]
         self.alone = self.layers == [self.as_layer]
-        with self._settings(t("again", "再次")), hooks.none_of_all_modules():
+        self.named = {unit.name: unit.module for unit in self.layers}
+        with self._settings(t("again", "再次")), no_hooks_of_all_modules():
             self.counted = count(own, *arguments[0], **arguments[1])
-        self.outside: list[float] = []  # its part of each run that was profiled
+        self.outside_s: list[float] = []  # what runs outside the layers, one value a round
         self.idle: float | None = None
         self.rounds, self.got = 0, 1.0  # got: share of the processor that this thread got while it timed
         self.floor = [] if self.kind == "cuda" else floor(device)
 
     def measure(self) -> None:
-        """Profile the whole, then time the layers one by one in rounds; on a GPU the kernels in the profile are their time."""
-        if self.kind == "cpu" and not self.alone:
-            inside.empty_range_us()  # the first profile of a process takes long
+        """Time the layers one by one and the whole in rounds; on a GPU the kernels in the profile of the whole are their time."""
         self.bar, self.began = progress(self.max_time, t("placing the layers", "逐层测量")), time.perf_counter()
         before, quiet = time.thread_time(), contextlib.redirect_stdout(io.StringIO())
         try:
-            with self._settings(t("again", "再次")), hooks.none_of_all_modules(), quiet:
-                self._profile()
+            with self._settings(t("again", "再次")), no_hooks_of_all_modules(), quiet:
                 if self.kind == "cuda":
-                    self._whole_on_cuda()
+                    self._on_cuda()
                 else:
                     self._one_by_one()
         finally:
@@ -109,25 +105,21 @@ class _Run:
             self.copies.clear()
         self.got = (time.thread_time() - before) / self._spent()
 
-    def _profile(self) -> None:
-        """Runs of the whole under the profiler: at least one, and as many as carry a range where the time suffices."""
-        on_cuda = self.kind == "cuda"
-        if self.kind not in FOR_PROFILES or self.alone and not on_cuda:
-            return
+    def _on_cuda(self) -> None:
+        """Runs under the profiler, as many as carry a range where the time suffices; then samples of the whole without it, several runs
+        in a row: in the rest of its time no kernel runs.
+        """
         for _ in range(2):
             self.whole.renew()
             self.whole()
-        until = FOR_PROFILES[self.kind] * self.max_time
-        while not self.outside or len(self.outside) < FEWEST_ROUNDS and self._spent() < until and not out_of_time():
+        until = FOR_PROFILES * self.max_time
+        while not self.rounds or self.rounds < FEWEST_ROUNDS and self._spent() < until and not out_of_time():
             self.whole.renew()
-            parts = inside.parts_us(inside.profiled(self.whole, self.layers, on_cuda), on_cuda)
-            every = 1e6 if on_cuda else max(sum(parts.values()), TINY)  # of kernels the seconds
+            parts = by_kernels(self.whole, self.named)
             for unit in self.layers:
-                unit.parts.append(parts.get(unit.name, 0.0) / every)
-            self.outside.append(parts.get(OUTSIDE, 0.0) / every)
-
-    def _whole_on_cuda(self) -> None:
-        """Samples of the whole without a profiler, several runs in a row; the rest of its time no kernel runs."""
+                unit.kernels_s.append(parts[unit.name])
+            self.outside_s.append(parts[OUTSIDE])
+            self.rounds += 1
         samples = self.whole.samples_s
         while len(samples) < 2 or len(samples) < FEWEST_ROUNDS and self._spent() < self.max_time:
             calls = [replace(self.whole) for _ in range(STEADY_CALLS)]
@@ -139,20 +131,23 @@ class _Run:
                 call()
             wait(self.device)
             samples.append((time.perf_counter() - began) / STEADY_CALLS)
-        busy = [sum(parts) for parts in zip(self.outside, *(unit.parts for unit in self.layers), strict=True)]
+        busy = [sum(parts) for parts in zip(self.outside_s, *(unit.kernels_s for unit in self.layers), strict=True)]
         self.idle = max(0.0, 1 - median(busy) / max(median(samples), TINY))
-        self.rounds = len(self.outside)
 
     def _one_by_one(self) -> None:
-        """Rounds of the layers, each alone, until the next would go over the budget."""
+        """Rounds of the whole and of the layers, each alone, until the next would go over the budget."""
         empty, calls = sweep(self.device), [call for unit in self.layers for call in unit.timed]
         round_s, most_s = 0.0, self.max_time
         while self.rounds < MOST_ROUNDS and (
             not self.rounds or self._spent() + round_s <= most_s and not out_of_time()
         ):
             started = self._spent()
-            if not self.alone and (not calls or self.rounds % WHOLE_EVERY == 0):
-                timed_round([self.whole], self.device, empty)
+            if not self.alone:
+                self.whole.renew()
+                empty()
+                parts = by_clock(self.whole, self.named, self.device)
+                self.whole.samples_s.append(sum(parts.values()))
+                self.outside_s.append(parts[OUTSIDE])
             timed_round([*calls, *self.floor], self.device, empty)
             self.rounds += 1
             self.bar.update(min(self._spent(), self.max_time) - self.bar.n)
@@ -167,26 +162,18 @@ class _Run:
         work = {node.name: node for _, node in self.counted.by_module.walk()}
         layers = []
         for unit in self.layers:
-            flops = work[unit.name].flops if unit.name in work else 0
-            layers.append(self._layer(unit, flops, unit.parts if self.kind == "cuda" else unit.samples_s, roof))
+            layers.append(self._layer(unit, work[unit.name].flops if unit.name in work else 0, unit.samples_s, roof))
         roof, raised = _raised(roof, layers)
         layers = [replace(layer, peaks=roof) for layer in layers]
-        whole = layers[0] if self.alone else self._whole(layers, roof)
-        if outside := self._outside_ms(layers):
-            flops = max(0, whole.flops - sum(layer.flops for layer in layers))
-            layers.append(Layer(OUTSIDE, "", flops, 0, median(outside), 1, roof, outside))
+        whole = layers[0] if self.alone and layers else self._whole(layers, roof)
+        if self.kind != "cuda" and self.outside_s or any(self.outside_s):
+            flops, samples = (
+                max(0, whole.flops - sum(layer.flops for layer in layers)),
+                [s * 1e3 for s in self.outside_s],
+            )
+            layers.append(Layer(OUTSIDE, "", flops, 0, median(samples), 1, roof, tuple(samples)))
         shown = () if self.alone else tuple(layers)
         return Roofline(whole, shown, roof, self.rounds, (*raised, *self._remarks()), self.idle)
-
-    def _outside_ms(self, layers: Sequence[Layer]) -> tuple[float, ...]:
-        """What runs outside the layers in one forward, one value a round; none where there is nothing else."""
-        if self.kind == "cuda":
-            return tuple(seconds * 1e3 for seconds in self.outside) * any(self.outside)
-        if self.alone:
-            return ()
-        whole_ms = median(self.whole.samples_s) * 1e3
-        rest = [max(0.0, whole_ms - sum(layer.time_ms for layer in layers))]
-        return tuple(part * whole_ms for part in self.outside) or tuple(rest)
 
     def _layer(self, unit: Unit, flops: int, samples_s: list[float], roof: Peaks) -> Layer:
         samples = tuple(seconds * 1e3 for seconds in samples_s)

@@ -16,7 +16,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.roofline.hooks import around
+from course.roofline.exported import REST
+from course.roofline.inside import around
 from course.roofline.machine import cache_bytes, clock, free_bytes, wait
 from course.roofline.tensors import copied, moved, size, tensors
 from course.roofline.words import cannot
@@ -60,8 +61,8 @@ class Call:
 
 @dataclass(eq=False)
 class Unit:
-    """A module and what was seen of it. moved: bytes of all its calls. calls: how often it ran. timed: its calls, if it is a
-    layer. parts: on a GPU, the seconds of its kernels in each run that was profiled.
+    """A module and what was seen of it. moved: bytes of all its calls. calls: how often it ran. timed: its calls, if it is a layer.
+    kernels_s: on a GPU, the seconds of its kernels, one value a run.
     """
 
     name: str
@@ -69,12 +70,13 @@ class Unit:
     moved: int = 0
     calls: int = 0
     timed: list[Call] = field(default_factory=list)
-    parts: list[float] = field(default_factory=list)
+    kernels_s: list[float] = field(default_factory=list)
 
     @property
     def samples_s(self) -> list[float]:
         """Seconds of all its calls, one value a round."""
-        return [sum(seconds) for seconds in zip(*(call.samples_s for call in self.timed), strict=True)]
+        rounds = zip(*(call.samples_s for call in self.timed), strict=True)
+        return self.kernels_s or [sum(seconds) for seconds in rounds]
 
 
 class Capture:
@@ -87,8 +89,11 @@ class Capture:
     def __init__(self, whole: Call, device: str) -> None:
         self.whole, self.device = whole, device
         self.room = float("inf") if device.startswith("cuda") else free_bytes(device) / 3  # of copies
-        named = whole.forward.named_modules()
-        self.units = {id(part): Unit(name, part) for name, part in named if "parametrizations" not in name.split(".")}
+        self.units = {
+            id(part): Unit(name, part)
+            for name, part in whole.forward.named_modules()
+            if "parametrizations" not in name.split(".") and not name.startswith(REST)
+        }
         self.open_calls: list[Any] = []
         self.containers: set[int] = set()
         self.ran: dict[int, Unit] = {}

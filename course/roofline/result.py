@@ -21,35 +21,26 @@ CLEAR, LARGE = 1.05, 0.1
 """A layer is named only where even the low end of its time / that of the next one, round by round, is above the first, and where it
 takes this part of all the time."""
 IDLE = 0.2
-"""From this part of the time on, the GPU's waiting is what to try first."""
+"""From this part of the time on that a GPU waits, its whole is limited by overhead."""
 TRY = {
     "overhead": both(
-        "give each call more work: a larger batch; then torch.compile, which joins small calls",
-        "让每次调用多干点活：增大 batch；再试 torch.compile，它会合并零碎的调用",
+        'a larger batch; then torch.compile, which joins small calls (on a GPU with mode="reduce-overhead")',
+        '增大 batch；再试 torch.compile，它会合并零碎的调用（GPU 上加 mode="reduce-overhead"）',
     ),
     "outside": both(
         "look into forward() itself, where no layer is called: torch.profiler names the operators that run there",
         "看 forward() 本身，也就是不调用任何层的那些代码：torch.profiler 会列出那里运行的算子",
     ),
     "memory": both(
-        "a larger batch where most bytes are weights; else torch.compile, which joins it with its neighbours, or a smaller type (bfloat16)",
-        "搬的多半是权重时增大 batch；否则试 torch.compile（把它和相邻的层合并），或换更小的类型（bfloat16）",
+        "a larger batch where most bytes are weights; else torch.compile, or a smaller type (bfloat16)",
+        "搬的多半是权重时增大 batch；否则试 torch.compile，或换更小的类型（bfloat16）",
     ),
     "compute": both(
-        "another batch size, for convolutions also memory_format=torch.channels_last; then a smaller type (bfloat16) where the device "
-        "computes it fast",
-        "换一个批大小，卷积还可以用 memory_format=torch.channels_last；再试更小的类型（设备算得快时用 bfloat16）",
+        "a smaller type (bfloat16, by torch.autocast); for convolutions also memory_format=torch.channels_last",
+        "换更小的类型（bfloat16，用 torch.autocast）；卷积还可以用 memory_format=torch.channels_last",
     ),
 }
-"""What may help a layer, by what limits it."""
-LAUNCHES = both(
-    'more work for each launch: a larger batch; then torch.compile(mode="reduce-overhead"), which issues all launches at once',
-    '让每次启动多干点活：增大 batch；再试 torch.compile(mode="reduce-overhead")，它把所有启动一次发完',
-)
-HALF = both(
-    "torch.autocast with bfloat16 (or float16 with a GradScaler): float32 leaves most of this GPU's rate unused",
-    "带 bfloat16 的 torch.autocast（或 float16 加 GradScaler）：float32 用不上这块 GPU 的大部分速率",
-)
+"""What may help, by what limits it."""
 
 
 @dataclass(frozen=True)
@@ -142,67 +133,49 @@ class Roofline:
         return t(f"{who} reaches {share} of its {word} roof.", f"{who}达到{word}屋顶的 {share}。")
 
     def try_first(self) -> str:
-        """The one thing to try first: on a GPU for the whole; else for the layer that takes longest, or where none stands out, for the
-        longest of those with the limit that takes most of the time."""
-        if self.idle is not None and self.idle >= IDLE:
-            why, what = both(f"the GPU idles {self.idle:.0%}", f"GPU 有 {self.idle:.0%} 的时间闲着"), LAUNCHES
-        elif self.idle is not None and self.peaks.dtype == "float32":
-            why, what = both("the GPU is busy, in float32", "GPU 一直在忙，用的是 float32"), HALF
-        else:
-            most = next(iter(by_bound(self.points)))
-            limited = [layer for layer in self.points if layer.bound == most]
-            layer = self.named or max(limited, key=lambda layer: layer.time_ms)
-            why, what = both(layer.label, layer.label), TRY[layer.bound]
-        return pick(both(f"Try first ({why['en']}): {what['en']}.", f"先试这个（{why['zh']}）：{what['zh']}。"))
+        """The one thing to try first: for the layer that is named, else for the longest of those with the limit that takes most of the
+        time; for a GPU that waits, more work a call."""
+        most = next(iter(by_bound(self.points)))
+        layer = self.named or max((x for x in self.points if x.bound == most), key=lambda x: x.time_ms)
+        waits = (self.idle or 0.0) >= IDLE
+        what = pick(TRY["overhead" if waits else layer.bound])
+        who = t(f"the GPU idles {self.idle:.0%}", f"GPU 有 {self.idle:.0%} 的时间闲着") if waits else layer.label
+        return t(f"Try first ({who}): {what}.", f"先试这个（{who}）：{what}。")
 
-    def plot(self, ax: Any = None) -> Any:
-        """The log-log roofline with the layers as points, sized by time, below its sentence; with `ax`, axes of matplotlib, drawn there."""
+    def plot(self) -> Any:
+        """The log-log roofline with the layers as points, sized by time, below its sentence."""
         from course.roofline.picture import draw
 
-        if ax is not None:
-            return draw(self.points, self.peaks, ax, self.named)
         alt = t(
             "The rate of each layer over its arithmetic intensity, below the roof.",
             "各层的速率与计算强度，都在屋顶之下。",
         )
-        paint = lambda axes: draw(self.points, self.peaks, axes, self.named)  # noqa: E731
-        return Block(self.sentence(), "", Plot(paint, alt, (7.4, 5.0)), "")
+        return Block(self.sentence(), "", Plot(lambda axes: draw(self.points, self.peaks, axes), alt, (7.4, 5.0)), "")
 
     def remarks(self) -> tuple[str, ...]:
         """What to know when reading the shares: where the numbers come from, what is out of the ordinary."""
-        lines = [self.peaks.sentence(), *self.peaks.notes, self._how()]
-        if any(layer.share_interval[0] > 1 for layer in (self.whole, *self.layers)):
-            lines.append(
-                t(
-                    "Over 100 %: part of the data came from a cache, which is faster than memory; or the layer's algorithm does less "
-                    "work than counted; or the machine was busy when the peaks were measured (then call peaks() again).",
-                    "超过 100%：一部分数据来自缓存，而缓存比内存快；或者该层的算法实际运算比计数少；"
-                    "或者测峰值时机器正忙（请再调用一次 peaks()）。",
-                )
-            )
-        return (*lines, *self.notes)
+        bytes_ = t(
+            "Bytes are the least there can be: inputs, weights and outputs of each layer, once; above 100 % of a roof, data came from "
+            "a cache, or the algorithm does less work than counted.",
+            "字节数是最少需要的量：每层的输入、权重和输出各算一次；超过屋顶的 100%，说明数据来自缓存，或者算法实际运算比计数少。",
+        )
+        return (self.peaks.sentence(), *self.peaks.notes, bytes_, self._how(), *self.notes)
 
     def _how(self) -> str:
-        """What the bytes are, and how the layers were timed; on a GPU, how much of the time it waits."""
-        bytes_ = t(
-            "Bytes are the least there can be: inputs, weights and outputs of each layer, once. ",
-            "字节数是最少需要的量：每层的输入、权重和输出各算一次。",
-        )
-        whole, part = format_ms(self.whole.time_ms), sum(layer.time_ms for layer in self.points)
+        """How the layers were timed; on a GPU, how much of the time it waits."""
         if self.idle is not None:
-            idle = percent(self.idle)
-            return bytes_ + t(
-                f"A layer's time is that of its kernels inside the whole, in {self.rounds} rounds. The whole takes {whole}, several in "
-                f"a row without a wait: the GPU idles {idle} of that.",
-                f"每层的耗时是它的 kernel 在整个模型里运行的时间，测了 {self.rounds} 轮。连续运行若干次、中间不等待，"
-                f"整个模型每次耗时 {whole}：其中 {idle} 的时间 GPU 闲着。",
+            idle, whole = percent(self.idle), format_ms(self.whole.time_ms)
+            return t(
+                f"{self.rounds} rounds; a layer's time is that of its kernels inside the whole. The GPU idles {idle} of the {whole} that "
+                "the whole takes, several in a row without a wait.",
+                f"测了 {self.rounds} 轮；每层的耗时是它的 kernel 在整个模型里运行的时间。连续运行、中间不等待，"
+                f"整个模型每次耗时 {whole}，其中 {idle} 的时间 GPU 闲着。",
             )
-        part = percent(part / max(self.whole.time_ms, TINY))
-        return bytes_ + t(
+        part = percent(sum(layer.time_ms for layer in self.points) / max(self.whole.time_ms, TINY))
+        return t(
             f"{self.rounds} rounds, each layer alone, its data out of the cache; ranges (95 %) hold within this run. The rows sum up to "
-            f"{part} of the model in one piece, where a layer may find data of the one before it in the cache.",
-            f"测了 {self.rounds} 轮，每层单独计时，数据都不在缓存里；范围（95%）只对这一次运行有效。"
-            f"各行之和是整个模型一次运行的 {part}：在模型里，后一层可能在缓存里找到前一层的数据。",
+            f"{part} of the model in one piece.",
+            f"测了 {self.rounds} 轮，每层单独计时，数据都不在缓存里；范围（95%）只对这一次运行有效。各行之和是整个模型一次运行的 {part}。",
         )
 
     def __str__(self) -> str:

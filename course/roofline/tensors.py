@@ -26,8 +26,9 @@ def _storage(tensor: torch.Tensor) -> Any:
 
 
 def weights(module: nn.Module, inputs: list[torch.Tensor]) -> int:
-    """Bytes of parameters and buffers read; of an embedding only the rows looked up."""
-    held = sum(map(size, tensors([*module.parameters(), *module.buffers()])))
+    """Bytes of parameters and buffers read that are no inputs; of an embedding only the rows looked up."""
+    given = {id(x) for x in inputs}
+    held = sum(size(x) for x in tensors([*module.parameters(), *module.buffers()]) if id(x) not in given)
     if isinstance(module, (nn.Embedding, nn.EmbeddingBag)) and inputs:
         return min(held, inputs[0].numel() * module.embedding_dim * module.weight.element_size())
     return held

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from course.core.i18n import t
+from course.roofline.exported import is_exported, regrouped
 
 
 class RooflineError(ValueError):
@@ -53,11 +54,10 @@ def checked(model: Any) -> nn.Module:
             f"place needs a model, an object of an nn.Module, and got {kind}. Write place(model, x), the model first.",
             f"place 需要模型，也就是 nn.Module 的对象，得到的却是 {kind}。请写成 place(model, x)，模型放在前面。",
         )
-    while isinstance(model, nn.DataParallel) or hasattr(model, "_orig_mod"):
-        model = model.module if isinstance(model, nn.DataParallel) else model._orig_mod
+    if is_exported(model):
+        return regrouped(model)
     for part in model.modules():
-        nodes = part.graph.nodes if isinstance(part, torch.fx.GraphModule) else ()  # torch.fx alone keeps the layers
-        if isinstance(part, torch.jit.ScriptModule) or any(isinstance(n.target, torch._ops.OpOverload) for n in nodes):
+        if isinstance(part, torch.jit.ScriptModule) or is_exported(part):
             kind = type(part).__name__
             raise cannot(
                 f"{kind} was made by torch.jit or torch.export: operators are left of it, no layers that could be watched one by "

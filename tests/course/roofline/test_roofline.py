@@ -73,13 +73,10 @@ def test_a_layer_under_its_roof(flops, moved_bytes, time_ms, overhead_ms, bound,
 
 
 def test_parts_add_up_to_all_and_have_their_ranges():
-    """Also where what runs outside was looked at in fewer rounds than the layers."""
-    few = replace(outside(2.0), samples_ms=(1.0, 3.0))
-    for found in (roofline(), of(*roofline().layers[:3], few)):
-        rows = found.rows()
-        assert [row["layer"] for row in rows] == ["", "conv", "act", "fc", OUTSIDE]
-        assert [row["share_of_time"] for row in rows] == pytest.approx([1, 20 / 25, 2 / 25, 1 / 25, 2 / 25])
-        assert all(row["share_of_time_low"] <= row["share_of_time"] <= row["share_of_time_high"] <= 1 for row in rows)
+    rows = roofline().rows()
+    assert [row["layer"] for row in rows] == ["", "conv", "act", "fc", OUTSIDE]
+    assert [row["share_of_time"] for row in rows] == pytest.approx([1, 20 / 25, 2 / 25, 1 / 25, 2 / 25])
+    assert all(row["share_of_time_low"] <= row["share_of_time"] <= row["share_of_time_high"] <= 1 for row in rows)
     conv, _, fc, _ = roofline().layers
     noisy = of(conv, replace(fc, samples_ms=tuple(random.Random(1).sample(range(1, 40), 20)))).rows()[2]
     assert noisy["share_of_time_low"] < noisy["share_of_time_high"]
@@ -147,8 +144,7 @@ def test_one_thing_to_try_first_follows_from_the_limit():
     assert all(word in of(one).try_first() for word, one in cases.items())
     many = (layer(10**9, (2 + at) * 10**7, 17.0, f"c{at}", "Conv2d") for at in range(3))  # no layer stands out
     assert "c0 (Conv2d)" in of(layer(0, 2 * 10**7, 17.1, "act", "ReLU"), *many).try_first()
-    for idle, word in ((0.4, "reduce-overhead"), (0.06, "torch.autocast")):
-        assert word in of(layer(1, 1, 1.0), idle=idle).try_first()
+    assert "the GPU idles 40%" in of(layer(1, 1, 1.0), idle=0.4).try_first()
 
 
 # ---- peaks

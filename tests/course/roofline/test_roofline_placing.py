@@ -11,15 +11,15 @@ import threading
 import pytest
 import torch
 from torch import nn
+from torch.nn.modules import module as torch_module
 from torch.nn.modules.module import register_module_forward_hook
 
 from course import flags
 from course.core.i18n import speaking
 from course.core.profiled import events_of
-from course.roofline import Peaks, RooflineError, hooks, inside, place, replay
+from course.roofline import Peaks, RooflineError, inside, place, replay
 from course.roofline.layer import OUTSIDE
 from course.roofline.place import _Run
-from course.roofline.replay import Unit
 
 place_module, peaks_module = (sys.modules[f"course.roofline.{name}"] for name in ("place", "peaks"))
 ABOUT = ("float32", "cpu", torch.get_num_threads(), {}, "2026-05-01T00:00:00Z")
@@ -140,17 +140,13 @@ def test_a_layer_under_autocast_is_repeated_under_it():
     assert list(layers) == ["one", "two"] and layers["two"].moved == 2 * 32 + 4 * 72 + 2 * 32
 
 
-@pytest.mark.parametrize(
-    ("max_time", "profiles", "fewest", "most"), [(0.1, 4, 2, 6), (1.0, 12, 14, 24), (9.0, 12, 100, 100)]
-)
-def test_a_budget_is_used_and_kept(monkeypatch, max_time, profiles, fewest, most):
-    """A budget counted in looks at the clock, 10 ms each, four a round; twice of it where the rounds are too few for ranges. A fifth
-    of it at most is for the profiler.
-    """
+@pytest.mark.parametrize(("max_time", "fewest", "most"), [(0.1, 2, 6), (1.0, 14, 34), (9.0, 100, 100)])
+def test_a_budget_is_used_and_kept(monkeypatch, max_time, fewest, most):
+    """A budget counted in looks at the clock, 10 ms each, three or four a round; twice of it where the rounds are too few for ranges."""
     looks = itertools.count()
     monkeypatch.setattr(place_module._Run, "_spent", lambda self: next(looks) / 100)
     found = placed(nn.Sequential(nn.Linear(4, 4), nn.ReLU()), torch.randn(2, 4), max_time=max_time)
-    assert fewest <= found.rounds <= most and len(found.layers[-1].samples_ms) == profiles
+    assert fewest <= found.rounds <= most and all(len(one.samples_ms) == found.rounds for one in found.layers)
     assert next(looks) / 100 <= max_time * (2 if found.rounds < 12 else 1) + 0.1
 
 
@@ -171,6 +167,36 @@ def test_an_interrupt_puts_everything_back(monkeypatch):
     assert model.ran == 0 and torch.equal(generator, torch.get_rng_state())
 
 
+class Twice(nn.Module):
+    """Calls one of its layers twice, and does work of its own in between."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x, shift=0.1):
+        return {"y": self.head(self.body[1](self.body(x) - shift).mean((2, 3)))}
+
+
+def exported(model, *inputs):
+    return torch.export.export(model, inputs).module()
+
+
+def test_an_exported_model_shows_the_modules_it_came_from():
+    x, model = torch.randn(2, 3, 8, 8), Twice().eval()
+    graph = exported(model, x)
+    code, plain, found = graph.code, placed(model, x), placed(graph, x)
+    assert [layer.label for layer in found.layers[:-1]] == [
+        "body.0 (Conv2d)", "body.1 (ReLU)", "body.1_1 (ReLU)", "head (Linear)"
+    ]  # fmt: skip
+    assert found.layers[-1].name == OUTSIDE and graph.code == code
+    conv, *_, head = found.layers[:-1]
+    assert [(one.flops, one.moved) for one in (conv, head)] == [
+        (one.flops, one.moved) for one in (named(plain)["body.0"], named(plain)["head"])
+    ]
+
+
 # ---- what cannot be placed
 
 
@@ -184,12 +210,9 @@ def test_an_interrupt_puts_everything_back(monkeypatch):
         (nn.Linear(2, 2), torch.zeros(2, 5)),
         (nn.Linear(2, 2), torch.zeros(2, 2, device="meta")),
         (nn.Sequential(torch.jit.ScriptModule()), torch.zeros(2)),
-        (
-            torch.export.export(nn.Sequential(nn.Linear(2, 2), nn.ReLU()), (torch.zeros(1, 2),)).module(),
-            torch.zeros(1, 2),
-        ),
+        (nn.Sequential(exported(nn.Linear(2, 2), torch.zeros(1, 2))), torch.zeros(1, 2)),
     ],
-    ids=["class", "function", "no inputs", "numbers", "wrong shape", "meta", "jit", "export"],
+    ids=["class", "function", "no inputs", "numbers", "wrong shape", "meta", "jit", "part of torch.export"],
 )
 def test_what_cannot_be_placed_gets_a_sentence(arguments):
     with speaking("zh"), pytest.raises(RooflineError, match="。") as caught:
@@ -327,18 +350,13 @@ class Small(nn.Module):
         return self.head(self.act(self.conv(x)).mean((2, 3)))
 
 
-def profiled(model, call):
-    return inside.profiled(call, [Unit(name, module) for name, module in model.named_children()], on_cuda=False)
-
-
 def test_the_parts_add_up_to_all_there_is(monkeypatch):
-    monkeypatch.setattr(inside, "empty_range_us", lambda: 0.0)
-    model, x = Small(), torch.randn(2, 3, 16, 16)
-    events = profiled(model, lambda: model(x))
-    found = inside.parts_us(events, on_cuda=False)
-    assert set(found) == {"conv", "act", "head", OUTSIDE} and min(found.values()) > 0
-    assert sum(found.values()) == pytest.approx(sum(map(inside.own_us, events)))
-    assert not any(map(len, (getattr(torch.nn.modules.module, name) for name in hooks.KEPT)))
+    monkeypatch.setattr(inside, "hooks_s", lambda device: 0.0)
+    model, x, looks = Small(), torch.randn(2, 3, 16, 16), itertools.count()
+    monkeypatch.setattr(inside, "clock", lambda device: lambda: next(looks))
+    layers = dict(model.named_children())
+    assert inside.by_clock(lambda: model(x), layers, "cpu") == {"conv": 1, "act": 1, "head": 1, OUTSIDE: 4}
+    assert not any(map(len, (torch_module._global_forward_hooks, torch_module._global_forward_pre_hooks)))
     assert not any(module._forward_pre_hooks_with_kwargs for module in model.modules())
 
 
@@ -363,22 +381,11 @@ def test_python_between_the_layers_is_a_row_with_its_part():
     assert rest["flops"] >= one["flops"] > 0  # of the function that the forward calls
 
 
-def test_on_a_device_without_a_profile_the_rest_of_the_whole_is_outside(monkeypatch):
-    monkeypatch.setattr(sys.modules["course.roofline.place"], "FOR_PROFILES", {})
-    found = place(Between(), torch.randn(2, 8), peaks=GIVEN, max_time=0.3)
-    one, rest = found.layers
-    assert (
-        rest.name == OUTSIDE
-        and rest.time_ms == pytest.approx(found.whole.time_ms - one.time_ms)
-        and rest.time_ms > one.time_ms
-    )
-
-
 @pytest.fixture
 def as_cuda(monkeypatch):
     """`place` takes its way for a GPU, over a real profile of the CPU."""
     monkeypatch.setattr(inside, "events_of", lambda work, on_cuda: events_of(work, on_cuda=False))
-    monkeypatch.setattr(inside, "kernels_us", lambda event: 0.0 if event.is_user_annotation else inside.own_us(event))
+    monkeypatch.setattr(inside, "kernels_us", lambda event: event.self_cpu_time_total * (not event.is_user_annotation))
     real = _Run.measure
 
     def measure(self):
@@ -397,4 +404,4 @@ def test_a_model_is_placed_by_its_kernels(as_cuda):
     assert 0 <= found.idle < 1 and found.whole.overhead_ms == pytest.approx(found.idle * found.whole.time_ms)
     assert all(layer.overhead_ms == 0 and layer.bound != "overhead" for layer in found.layers)
     assert found.layers[0].flops > 0 and found.layers[0].calls == 1 and found.rounds >= 1
-    assert "the GPU idles" in str(found)
+    assert "The GPU idles" in str(found)
