@@ -22,12 +22,14 @@ from course.core.new_process import NewProcessError, function_of, taking_turns
 from course.timing import sameness, stats, verdicts
 from course.timing.clock import alike
 from course.timing.deadline import out_of_time
-from course.timing.race import Plan
 from course.timing.results import Comparison, Paired
 from course.timing.validation import TimingError, refuse
+from course.timing.verdicts import Plan
 
 SLICE_S = 0.2
 """Seconds for the rounds of one set of processes. More rounds of quick functions would not help, because processes differ by more."""
+ERROR = 0.03
+"""Chance that an interval of a run misses the truth: less than the 5 % promised, because the verdict depends on it."""
 WARM_UPS = 3
 """Rounds that warm up and do not count, where there are four times as many in all."""
 
@@ -135,25 +137,34 @@ class Sets:
         self.plan, self.open_set, self.now = plan, open_set, now
         self.ratios: dict[str, list[float]] = {}
         self.medians_ms: dict[str, list[float]] = {}
-        self.settled = False
 
     def go(self, names: Sequence[str]) -> Comparison:
-        """Start sets of processes, one for each name, until all intervals are narrow enough, or the next set would exceed the time."""
-        began, max_time, count = self.now(), self.plan.max_time, 0
+        """Start sets of processes, one for each name, until the next set would exceed the time."""
+        began, max_time, count, spent = self.now(), self.plan.max_time, 0, 0.0
         bar = progress(max_time, t("comparing in new processes", "正在新进程中比较"))
         try:
-            while not self.settled:
-                spent = self.now() - began
-                if count and (out_of_time() or spent + spent / count > max_time):
-                    break  # a set takes as long as those so far, on average
+            while not count or not (
+                out_of_time() or spent + spent / count > max_time
+            ):  # it takes as long as those so far
                 self._one_set([*names])
-                reach(bar, self.now() - began, max_time)
-                count += 1
-                look = verdicts.is_look(count, verdicts.FIRST_PROCESS_LOOK)
-                self.settled = look and all(map(self._clear, self.ratios))
+                count, spent = count + 1, self.now() - began
+                reach(bar, spent, max_time)
         finally:
             end_progress(bar)
-        return self._result(count, self.now() - began)
+        pairs, where = {name: self._paired(name) for name in names if name != self.plan.baseline}, self.facts[names[0]]
+        return Comparison(
+            baseline=self.plan.baseline,
+            pairs=pairs,
+            medians_ms={name: stats.median(self.medians_ms[name]) for name in names},
+            calls={name: self.facts[name]["calls"] for name in names},
+            rounds=count,
+            seconds=spent,
+            device=where["device"],
+            clock=where["clock"],
+            threads=where["threads"],
+            processes=count,
+            notes=tuple(sameness.notes(pairs)),
+        )
 
     def _one_set(self, names: list[str]) -> None:
         """Start a new process for each of them, in random order, and add one ratio for each."""
@@ -163,25 +174,16 @@ class Sets:
             found = in_turns(block, names, SLICE_S, now=self.now)
         for name, seconds in found.items():
             self.medians_ms.setdefault(name, []).append(1e3 * stats.median(seconds))
-            if name != base:
-                pairs = zip(seconds, found[base], strict=True)
-                self.ratios.setdefault(name, []).append(stats.median([one / other for one, other in pairs]))
-
-    def _estimate(self, name: str, final: bool) -> tuple[float, stats.Interval | None]:
-        """The geometric mean of its ratios, and where the true one lies (None: too few processes)."""
-        ratios = self.ratios[name]
-        error = verdicts.error_at(len(ratios), final, len(self.ratios), verdicts.FIRST_PROCESS_LOOK)
-        return math.exp(fmean(map(math.log, ratios))), stats.process_interval(ratios, error)
-
-    def _clear(self, name: str) -> bool:
-        ratio, interval = self._estimate(name, False)
-        return verdicts.settled(interval, ratio, self.plan.ci, self.plan.gate, verdicts.PROCESS_EFFECT_WIDTH)
+            pairs = zip(seconds, found[base], strict=True)
+            self.ratios.setdefault(name, []).append(stats.median([one / other for one, other in pairs]))
 
     def _paired(self, name: str) -> Paired:
-        plan, (ratio, interval) = self.plan, self._estimate(name, not self.settled)
-        difference, not_compared = sameness.compared(
-            self.facts[plan.baseline]["result"], self.facts[name]["result"], plan.same
-        )
+        """The verdict on a candidate from one ratio a set: their geometric mean, and where the true one lies."""
+        plan, ratios = self.plan, self.ratios[name]
+        ratio = math.exp(fmean(map(math.log, ratios)))
+        interval = stats.process_interval(ratios, ERROR / (len(self.facts) - 1))
+        one, two = self.facts[plan.baseline]["result"], self.facts[name]["result"]
+        difference, not_compared = sameness.compared(one, two, plan.same)
         return Paired(
             name=name,
             baseline=plan.baseline,
@@ -189,27 +191,9 @@ class Sets:
             low=interval.low if interval else None,
             high=interval.high if interval else None,
             verdict=verdicts.decide(interval, ratio, max(plan.ci, plan.gate), plan.gate),
-            ratios=tuple(self.ratios[name]),
+            ratios=tuple(ratios),
             gate=plan.gate,
-            processes=len(self.ratios[name]),
+            processes=len(ratios),
             difference=difference,
             not_compared=not_compared,
-        )
-
-    def _result(self, count: int, seconds: float) -> Comparison:
-        base, names = self.plan.baseline, [name for name in self.facts if name in self.ratios]
-        pairs = {name: self._paired(name) for name in names}
-        where = self.facts[base]
-        return Comparison(
-            baseline=base,
-            pairs=pairs,
-            medians_ms={name: stats.median(self.medians_ms[name]) for name in [base, *names]},
-            calls={name: self.facts[name]["calls"] for name in [base, *names]},
-            rounds=count,
-            seconds=seconds,
-            device=where["device"],
-            clock=where["clock"],
-            threads=where["threads"],
-            processes=count,
-            notes=tuple(sameness.notes(pairs)),
         )

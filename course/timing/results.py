@@ -247,11 +247,6 @@ class Paired:
         ratio, low, high = format_ratio(self.ratio, self.low, self.high)
         return ratio, f"{low} – {high}"
 
-    def row(self) -> dict[str, Any]:
-        """The pair as the beginning of a row: names, ratio, interval, verdict."""
-        names = ("baseline", "ratio", "low", "high", "verdict", "gate")
-        return {"candidate": self.name, **{name: getattr(self, name) for name in names}}
-
     def shown_above(self, bar: float) -> bool:
         """Whether there is evidence that the ratio is above `bar`: enough data, and the whole interval lies there."""
         return self.low is not None and self.low > bar
@@ -304,13 +299,14 @@ class Comparison(_Shown):
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row per candidate, the raw ratios under `ratios`."""
         mine = {name: getattr(self, name) for name in ("rounds", "device", "clock", "threads")}
+        told = ("baseline", "ratio", "low", "high", "verdict", "gate", "difference", "drift", "processes")
         return [
             {
-                **p.row(),
+                "candidate": p.name,
+                **{name: getattr(p, name) for name in told},
                 **mine,
                 "candidate_median_ms": self.medians_ms[p.name],
                 "baseline_median_ms": self.medians_ms[p.baseline],
-                **{name: getattr(p, name) for name in ("difference", "drift", "processes")},
                 "ratios": list(p.ratios),
             }
             for p in self.pairs.values()

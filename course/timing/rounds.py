@@ -15,8 +15,6 @@ from course.timing.deadline import out_of_time, too_late
 from course.timing.effort import Effort, threads
 from course.timing.leftovers import Kept, Left, left_notes, within_reach
 
-PATIENCE = 10
-"""First calls that take longer than this many budgets are not repeated."""
 MOST_ROUNDS = 20_000
 
 
@@ -51,7 +49,6 @@ class Rounds:
         self.calls = dict.fromkeys(functions, 1)
         self.seconds: dict[str, list[float]] = {name: [] for name in functions}
         self.notes: list[str] = []
-        self.running = ""
         self.effort: Effort | None = None
 
     def is_warm(self, seen: list[dict[str, float]]) -> bool:
@@ -106,12 +103,8 @@ class Rounds:
     def _fits(self) -> bool:
         """Whether a round fits into the budget, and as many as a result needs before the deadline; if not, one round (or the first
         calls) is all there is."""
-        slow, budget = sum(self.first.values()), self.max_time
-        if slow < budget / 2 and not too_late(slow):
-            return True
-        only = self.first
-        if slow <= PATIENCE * budget and not out_of_time(slow):
-            only = self._one_round()
+        budget = self.max_time
+        only = self.first if out_of_time(sum(self.first.values())) else self._one_round()
         needed = sum(only.values())
         if needed < budget and not too_late(needed):
             return True
@@ -153,12 +146,11 @@ class Rounds:
         names = list(self.functions)
         self.order.shuffle(names)
         found = {}
-        with validation.named_errors(lambda: self.running, 2):
-            for name in names:
-                self.running, f, calls = name, self.functions[name], self.calls[name]
-                found[name] = self.clock.block(f, calls) / calls
-                if any(self.left.values()):
-                    self.left_over.restore()  # after every block alike: it leaves cold caches to the next
+        for name in names:
+            with validation.named_errors(name, 2):
+                found[name] = self.clock.block(self.functions[name], self.calls[name]) / self.calls[name]
+            if any(self.left.values()):
+                self.left_over.restore()  # after every block alike: it leaves cold caches to the next
         return found
 
     def _rounds(self, bar: Any) -> None:
@@ -167,7 +159,7 @@ class Rounds:
             began = spent
             for name, seconds in self._one_round().items():
                 self.seconds[name].append(seconds)
-            spent, rounds = self._spent(), len(self.seconds[self.running])
+            spent, rounds = self._spent(), min(map(len, self.seconds.values()))
             reach(bar, spent, self.max_time)
             late = spent >= self.max_time or out_of_time(spent - began)
             if late or rounds >= MOST_ROUNDS or self.is_clear(spent, rounds):

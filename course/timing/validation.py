@@ -14,12 +14,7 @@ from course.core.i18n import t
 
 
 class TimingError(ValueError):
-    """Something that cannot be timed as given. A notebook shows its sentence alone, without a traceback.
-
-    candidate: the name of the function that raised, where one did.
-    """
-
-    candidate: str | None = None
+    """Something that cannot be timed as given. A notebook shows its sentence alone, without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
@@ -107,30 +102,19 @@ def checked(name: str, f: Callable[..., Any], kept: list[Any] | None = None) -> 
 
 
 @contextlib.contextmanager
-def named_errors(name: str | Callable[[], str], call: int) -> Iterator[None]:
-    """Turn an exception of the learner's function into a TimingError that names it; `call` counts from 1.
-
-    name: the name, or a function that returns it and is called after an exception only.
-    """
+def named_errors(name: str, call: int) -> Iterator[None]:
+    """Turn an exception of the learner's function into a TimingError that names it; `call` counts from 1."""
     try:
         yield
     except (TimingError, KeyboardInterrupt):
         raise
     except (Exception, SystemExit) as error:
-        name = name if isinstance(name, str) else name()
         said = ": ".join(filter(None, [type(error).__name__, str(error).strip().split("\n")[0][:300].rstrip(".")]))
-        named = refuse(
-            f"{name} raised {said}. Call it by itself, make that work, then time it.",
-            f"{name} 抛出了 {said}。请先单独调用并修好，再来计时。",
-        )
+        english, chinese = "Call it by itself, make that work, then time it.", "请先单独调用并修好，再来计时。"
         if call > 1:
-            named = refuse(
-                f"{name} raised {said}, after some calls. Each call must find things as the first one did: create inside the function "
-                "what it uses up.",
-                f"{name} 调用若干次后抛出了 {said}。每次调用都要面对同样的起点：会被用掉的东西请放在函数里面创建。",
-            )
-        named.candidate = name
-        raise named from error
+            english = "It worked at first: each call must find things as the first one did, so create inside the function what it uses up."
+            chinese = "开头几次没事：每次调用都要面对同样的起点，会被用掉的东西请放在函数里面创建。"
+        raise refuse(f"{name} raised {said}. {english}", f"{name} 抛出了 {said}。{chinese}") from error
 
 
 @contextlib.contextmanager

@@ -5,12 +5,15 @@ Pure functions on plain numbers: no clock, no torch. Ratios are time(candidate) 
 
 from __future__ import annotations
 
-from course.timing.stats import FEWEST_ROUNDS, TOTAL_ERROR, Interval
+import random
+from dataclasses import dataclass
+
+from course.timing.stats import FEWEST_ROUNDS, Interval
 
 INTERIM_ERROR = 0.003
 """Chance of a false alarm each look before the last may have (two-sided)."""
-FINAL_ERROR = 0.035
-"""The same for the look when the time is out. All looks together stay below 5 % (exact sum in the tests)."""
+LAST_ERROR = 0.01
+"""The same for the last look. All looks together stay far below the 5 % promised, because the verdict depends on it."""
 FIRST_LOOK = FEWEST_ROUNDS
 """Rounds before the first look; every later look comes after twice as many rounds as the one before."""
 PLACE = 0.0015
@@ -18,30 +21,23 @@ PLACE = 0.0015
 is widened by this share on either side, and faster and slower must clear 1 by as much again."""
 BIG_EFFECT_WIDTH = 0.05
 """A ratio clear of the gate still needs an interval of +/- 5 % of itself before the measuring stops."""
-PROCESS_EFFECT_WIDTH = 0.15
-"""The same over processes, where a narrow interval costs a second for each process."""
-FIRST_PROCESS_LOOK = 4
-"""Processes of each candidate before the first look; every later look comes after twice as many."""
 
 
-def widened(interval: Interval, place: float = PLACE) -> Interval:
+@dataclass(frozen=True)
+class Plan:
+    """The arguments of `compare`; order: draws the random order."""
+
+    baseline: str
+    ci: float
+    max_time: float
+    gate: float
+    same: bool | float
+    order: random.Random
+
+
+def widened(interval: Interval) -> Interval:
     """Returns an interval from one process, widened by the difference that equal code shows: see PLACE."""
-    return Interval(interval.low * (1 - place), interval.high * (1 + place), interval.confidence)
-
-
-def is_look(count: int, first: int = FIRST_LOOK) -> bool:
-    """Whether to look at the data after this many rounds: 12, 24, 48, 96, ... (processes: 4, 8, 16, ...)."""
-    quotient, rest = divmod(count, first)
-    return rest == 0 and quotient > 0 and quotient & (quotient - 1) == 0
-
-
-def error_at(count: int, final: bool, comparisons: int = 1, first: int = FIRST_LOOK) -> float:
-    """The false-alarm chance this look may have, shared among `comparisons` candidates.
-
-    A run that ends before the first look has only one look and may use all 5 % there.
-    """
-    last = TOTAL_ERROR if count <= first else FINAL_ERROR
-    return (last if final else INTERIM_ERROR) / comparisons
+    return Interval(interval.low * (1 - PLACE), interval.high * (1 + PLACE), interval.confidence)
 
 
 def decide(interval: Interval | None, ratio: float, ci: float, gate: float, place: float = 0.0) -> str:
@@ -62,18 +58,14 @@ def decide(interval: Interval | None, ratio: float, ci: float, gate: float, plac
     return "undecided"
 
 
-def settled(
-    interval: Interval | None, ratio: float, ci: float, gate: float, wide: float = BIG_EFFECT_WIDTH, place: float = 0.0
-) -> bool:
-    """Whether measuring more is pointless: clear of the gate on one side and within +/- wide, or within +/- ci.
+def settled(interval: Interval, ratio: float, ci: float, gate: float) -> bool:
+    """Whether measuring more is pointless: clear of the gate on one side and within +/- 5 %, or within +/- ci.
 
     Within +/- ci a difference that is larger than ci must also have been told from 1: a difference of 1 % with an interval
     of +/- 0.5 % is measured on, because a little more data often tells it.
     """
-    if interval is None:
-        return False
     half = (interval.high - interval.low) / 2
     if interval.high < 1 - gate or interval.low > 1 + gate:
-        return half <= max(wide, ci) * ratio
-    told = abs(ratio - 1) <= ci or decide(widened(interval, place), ratio, ci, gate, place) in ("faster", "slower")
+        return half <= max(BIG_EFFECT_WIDTH, ci) * ratio
+    told = abs(ratio - 1) <= ci or decide(widened(interval), ratio, ci, gate, PLACE) in ("faster", "slower")
     return told and half <= ci * ratio

@@ -35,8 +35,8 @@ def _chance_of_false_alarm(last: int) -> float:
             step[above] = step.get(above, 0.0) + chance / 2
             step[above + 1] = step.get(above + 1, 0.0) + chance / 2
         alive = step
-        if rounds == last or verdicts.is_look(rounds):
-            k, _ = stats.rank(rounds, verdicts.error_at(rounds, final=rounds == last))
+        if rounds == last or rounds in (12, 24, 48, 96, 192, 384, 768, 1536):
+            k, _ = stats.rank(rounds, verdicts.LAST_ERROR if rounds == last else verdicts.INTERIM_ERROR)
             for above in [a for a in alive if min(a, rounds - a) < k]:
                 rejected += alive.pop(above)
     return rejected
@@ -71,7 +71,7 @@ def test_verdict_follows_from_the_interval(low, high, ratio, verdict):
 )
 def test_measuring_ends_where_more_would_change_no_verdict(low, high, ratio, settled):
     interval = stats.Interval(low, high, 0.997)
-    assert verdicts.settled(interval, ratio, 0.005, 0.02, place=verdicts.PLACE) is settled
+    assert verdicts.settled(interval, ratio, 0.005, 0.02) is settled
 
 
 @pytest.mark.parametrize(
