@@ -27,11 +27,11 @@ LESSON = "05_cudnn_benchmark"
 NOTEBOOK = f"{LESSON}_checkpoint"
 BET = """
 import course
-course.lesson("06_cudnn_deterministic", language="{code}")
+course.lesson("06_cudnn_deterministic", language="CODE")
 course.answer("06-bet-ulp", "a", confidence=2)
 course.observe("06-one-ulp")
 """
-BOARD = "import course\ncourse.language('{code}')\ncourse.board('10_tuning_master')"
+BOARD = "import course\ncourse.language('CODE')\ncourse.board('10_tuning_master')"
 PLAYED = """
 import random
 from course.game import cases
@@ -83,19 +83,15 @@ def shots(notebook: Notebook, name: str, selector: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
-def test_a_bet_and_its_outcome(code, page, lab, folder):
+@pytest.mark.parametrize(
+    "name, cells, selector", [("bet", [REPLAY + BET], ".tbr"), ("board", [REPLAY + PLAYED, BOARD], ".tbb")]
+)
+def test_a_bet_and_its_outcome_and_the_board_of_a_game(name, cells, selector, code, page, lab, folder):
     lab.forget()
-    notebook = Notebook(page, lab, lab.write(f"bet-{code}.ipynb", REPLAY + BET.format(code=code))).open()
+    written = lab.write(f"{name}-{code}.ipynb", *(cell.replace("CODE", code) for cell in cells))
+    notebook = Notebook(page, lab, written).open()
     notebook.run_all()
-    shots(notebook, f"bet-{code}", ".tbr", folder)
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_the_board_of_a_game(code, page, lab, folder):
-    lab.forget()
-    notebook = Notebook(page, lab, lab.write(f"board-{code}.ipynb", REPLAY + PLAYED, BOARD.format(code=code))).open()
-    notebook.run_all()
-    shots(notebook, f"board-{code}", ".tbb", folder)
+    shots(notebook, f"{name}-{code}", selector, folder)
 
 
 def test_a_trial_of_the_switches(page, lab, folder):

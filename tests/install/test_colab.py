@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 import types
 
 import pytest
@@ -124,9 +123,9 @@ def test_exported_progress_says_how_to_leave_the_runtime(runtime, tmp_path, caps
     assert "files.download" not in capsys.readouterr().out
 
 
-def python(folder) -> str:
-    """A fresh environment without pip; pip of the running Python installs into it."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+def python(folder, pip=False) -> str:
+    """A fresh environment, with pip or without; that of the running Python installs into it."""
+    subprocess.run([sys.executable, "-m", "venv", *([] if pip else ["--without-pip"]), str(folder)], check=True)
     return str(folder / ("Scripts" if sys.platform == "win32" else "bin") / "python")
 
 
@@ -188,54 +187,34 @@ def test_the_cards_work_with_the_widgets_that_colab_brings(tmp_path):
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 100 and "tabbable" not in done.stdout
 
 
-@pytest.fixture(scope="module")
-def everything_of_colab(tmp_path_factory):
-    """Python of an environment with all that Colab brings, torch too: gigabytes."""
-    folder = tmp_path_factory.mktemp("colab") / "env"
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    target = str(folder / ("Scripts" if sys.platform == "win32" else "bin") / "python")
-    need(pip(target, "-r", str(ROOT / "constraints-colab.txt")))
-    return target
-
-
 def held(target: str) -> dict[str, str]:
     """name -> version of everything that is installed."""
     told = subprocess.run([target, "-m", "pip", "list", "--format", "json"], capture_output=True, text=True, check=True)
     return {one["name"].lower().replace("_", "-"): one["version"] for one in json.loads(told.stdout)}
 
 
-@pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.parametrize("lesson, code", [("00_start", "en"), (LESSON, "zh")])
-def test_a_single_file_runs_from_its_first_cell_to_its_last_on_what_colab_brings(
-    everything_of_colab, tmp_path, monkeypatch, capsys, lesson, code
-):
-    """No pin moves, no cell fails that should not; the minutes, and what was installed, are printed."""
-    target = everything_of_colab
-    subprocess.run([target, "-m", "pip", "uninstall", "-q", "-y", "torch-backends-course"], check=True)
-    before = held(target)
-    project = Project()
-    name, wheel = wheel_of(project)
-    notebook = single(practice_notebook(project, lesson, code), name, pack(wheel), code)
+def test_a_single_file_runs_from_its_first_cell_to_its_last_on_what_colab_brings(tmp_path, monkeypatch):
+    """In an environment with all that Colab brings, torch too: gigabytes. No pin moves, no cell fails that should not."""
+    target = python(tmp_path / "env", pip=True)
+    need(pip(target, "-r", str(ROOT / "constraints-colab.txt")))
+    before, code = held(target), "zh"
+    name, wheel = wheel_of(Project())
+    notebook = single(practice_notebook(Project(), LESSON, code), name, pack(wheel), code)
     spec = tmp_path / "jupyter" / "kernels" / "colab"
     spec.mkdir(parents=True)
     command = [target, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    (spec / "kernel.json").write_text(
-        json.dumps({"argv": command, "display_name": "Colab", "language": "python"}), "utf-8"
-    )
+    kernel = {"argv": command, "display_name": "Colab", "language": "python"}
+    (spec / "kernel.json").write_text(json.dumps(kernel), "utf-8")
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
     content = tmp_path / "content"
     content.mkdir()
     own = {key: value for key, value in os.environ.items() if not key.startswith(("COURSE_", "PYTHON"))}
     resources = {"metadata": {"path": str(content)}}
     client = NotebookClient(notebook, kernel_name="colab", timeout=1200, resources=resources)
-    began = time.monotonic()
     client.execute(env={**own, "HOME": str(tmp_path)})  # raises where a cell fails
-    minutes, after = (time.monotonic() - began) / 60, held(target)
     code_cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert pick(TEXTS["installed"], code) in code_cells[0].outputs[0].text
     assert all(cell.execution_count for cell in code_cells if cell.source.strip())
+    after = held(target)
     assert {one: after[one] for one in before} == before, "what Colab brings stays as it is"
-    new = sorted(f"{one} {after[one]}" for one in after.keys() - before.keys())
-    with capsys.disabled():
-        print(f"\n{lesson} {code}: {minutes:.1f} minutes; installed: {', '.join(new)}")

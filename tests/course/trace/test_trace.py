@@ -6,11 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from torch.profiler import ProfilerActivity, profile
 
 from course import flags
 from course.core.profiled import since
-from course.timing import TimingError
 from course.trace import CALL, LINE, parts_of, rows_of, totals, trace_of
 from course.trace.onednn_log import Log, log_of, on_off, parse_line, time_in
 
@@ -117,11 +115,6 @@ def test_backward_stands_under_the_line_that_started_it():
 def test_what_cannot_be_called_so_often_is_refused_in_words(given, calls, words):
     with pytest.raises(ValueError, match=words):
         trace_of(given, calls=calls)
-
-
-def test_a_profiler_inside_a_profiler_is_refused():
-    with profile(activities=[ProfilerActivity.CPU], acc_events=True), pytest.raises(TimingError, match="nested"):
-        trace_of(lambda: None)
 
 
 def test_the_error_of_the_function_comes_through_and_the_profiler_stops():

@@ -11,9 +11,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import torch
 
-from course import flags
 from course.core.i18n import LANGUAGES, speaking
 from course.core.records import Record
 from course.exercises.exercise import all_exercises
@@ -136,36 +134,6 @@ def test_a_wrong_step_ends_the_last_part_with_a_sentence_that_names_its_check(la
         assert final.beside_pytorch(built(tmp_path / "plans.json", tuned=tuned), seconds=2) is None
     said = capsys.readouterr().out
     assert "KeyError" in said and '`tuned`, `check("own-cache")`' in said and said.count("`check(") == 1
-
-
-def test_a_plan_whose_way_is_gone_is_saved_anew_and_a_new_way_races_everywhere(tmp_path):
-    """What stands in the file: of the ways that raced, for each number of threads, found once."""
-    path, searched = tmp_path / "plans.json", []
-    build = built(path)
-    space = build.__globals__
-
-    def search(x, weight, setting):
-        searched.append(torch.get_num_threads())
-        return list(space["ways"])[-1]
-
-    def start():
-        conv2d, _ = build()
-        for threads in (1, 2):
-            torch.set_num_threads(threads)
-            conv2d(torch.ones(1, 1, 8, 8), torch.ones(1, 1, 3, 3), padding=1)
-        found, searched[:] = list(searched), []
-        return found, sorted(json.loads(path.read_text("utf-8"))["plans"].values())
-
-    space["search"] = search
-    with flags.preserved():
-        assert start() == ([1, 2], ["fft", "fft"])
-        assert start() == ([], ["fft", "fft"])
-        space["ways"]["fifth"] = space["direct"]
-        assert start() == ([1, 2], ["fifth", "fifth"])
-        conv2d, _ = build()
-        del space["ways"]["fifth"]
-        conv2d(torch.ones(1, 1, 8, 8), torch.ones(1, 1, 3, 3), padding=1)
-        assert sorted(json.loads(path.read_text("utf-8"))["plans"].values()) == ["fft", "fifth"]
 
 
 ON_A_GPU = """
