@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import re
 import socket
 import subprocess
 import sys
@@ -89,6 +90,11 @@ def quick_hands(monkeypatch):
 def tries(daily: int, thorough: int) -> list:
     """Parameters: how many seeds a simulation runs every day, and how many among the long tests."""
     return [daily, pytest.param(thorough, marks=pytest.mark.long)]
+
+
+def hurried(code: str) -> str:
+    """The same code, which gives twelve seconds to what measures for as long as it is told."""
+    return re.sub(r"\b(budget|max_time)=\d{2,}\b", r"\1=12", code)
 
 
 def loaded_by(code: str) -> set[str]:

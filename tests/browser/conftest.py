@@ -18,7 +18,7 @@ import pytest
 
 from course.cards.widgets import DOUBLE_CLICK_S
 from course.core.i18n import LANGUAGES
-from tests.conftest import ROOT, free_port, missing
+from tests.conftest import ROOT, free_port, hurried, missing
 
 CHROMIUM_ARGS = [
     "--no-sandbox",
@@ -172,7 +172,7 @@ class Lab:
 
     def put(self, source: Path, name: str) -> str:
         """Copy a notebook into the served folder and return its name there."""
-        shutil.copy(source, self.work / name)
+        (self.work / name).write_text(hurried(source.read_text("utf-8")), "utf-8")
         return name
 
     def forget(self) -> None:

@@ -12,7 +12,7 @@ from course.learning.log import AnswerLog
 from course.learning.marking import Response
 from course.learning.session import place_bet
 from course.questions.bank import Bank
-from tests.browser.conftest import Lab, Notebook, comes_to, languages
+from tests.browser.conftest import REPLAY, comes_to, languages
 from tests.conftest import ROOT
 
 LESSON = "05_cudnn_benchmark"
@@ -188,20 +188,13 @@ RUN = """text => { const {content} = window.jupyterapp.shell.currentWidget;
   content.deselectAll(); }"""
 
 
-@pytest.fixture
-def plain_lab(tmp_path, monkeypatch):
-    """A JupyterLab in which no variable names the language: a new kernel knows it from the learner's last choice."""
-    monkeypatch.delenv("COURSE_LANGUAGE")
-    server = Lab(tmp_path)
-    yield server
-    server.stop()
+NO_LANGUAGE = "import os; os.environ.pop('COURSE_LANGUAGE', None)"
+"""A new kernel knows the language from the learner's last choice, where no variable names it."""
 
 
 @pytest.mark.parametrize("language", languages("zh"))
-def test_a_restart_in_the_middle_of_a_lesson_is_said_and_healed(fresh_page, plain_lab, language):
-    page = fresh_page
-    source = ROOT / "notebooks" / language / "lessons" / f"{LESSON}.ipynb"
-    book = Notebook(page, plain_lab, plain_lab.put(source, f"{LESSON}.ipynb")).open()
+def test_a_restart_in_the_middle_of_a_lesson_is_said_and_healed(page, notebook, language):
+    book = notebook(language, "lessons", LESSON)
     page.set_viewport_size({"width": 800, "height": 1000})
     page.evaluate("window.jupyterapp.shell.collapseLeft()")
     log = AnswerLog(book.lab.folder / "home" / "answers.jsonl")
@@ -214,7 +207,7 @@ def test_a_restart_in_the_middle_of_a_lesson_is_said_and_healed(fresh_page, plai
         book.run_all(command="notebook:run-cell")
 
     def replay() -> None:
-        book.replay()
+        book.tell_kernel(REPLAY + NO_LANGUAGE)
 
     replay()
     call = f'observe("{EXPERIMENT}")'
@@ -223,7 +216,7 @@ def test_a_restart_in_the_middle_of_a_lesson_is_said_and_healed(fresh_page, plai
     output = book.cell(call).locator(".jp-OutputArea")
     assert HEADLINE[language] in output.inner_text()
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
-    book.started()
+    book.tell_kernel(NO_LANGUAGE)
     run(call)
     comes_to(page, lambda: HINT[language] in output.inner_text(), True)
     said = output.inner_text()
