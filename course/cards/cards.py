@@ -57,19 +57,21 @@ KEPT = "tbq-kept"
 class Card(InDeck):
     """One question card. Show it with ``show()``, or leave it as the last expression of a cell.
 
-    widget: the ipywidgets box, None in text mode. ``submit_as(confidence)`` is called by the three buttons.
+    item: or its id; that of an interview question has ``card_spoken.SpokenCard``. text: True for text, False for widgets, None for what
+    this place can show. widget: the ipywidgets box, None in text mode. ``submit_as(confidence)`` is called by the three buttons.
+    Raises UnknownItem or BankError with a sentence.
     """
 
     def __init__(
         self,
-        item: Item,
+        item: Item | str,
         log: AnswerLog | None = None,
         bank: Bank | None = None,
         sheet: AnswerSheet | None = None,
         text: bool | None = None,
     ) -> None:
         self.log, self.bank = log or answer_log(), bank or default_bank()
-        self.item = current_variant(item, self.log)
+        self.item = current_variant(self.bank[item] if isinstance(item, str) else item, self.log)
         self.sheet = sheet
         self.text = text_mode() if text is None else text
         self._copy: Any = None
@@ -342,21 +344,3 @@ def _input(item: Item, on_change: Callable[[], None]) -> Any:
     from course.cards.parts import Choices
 
     return Choices(item, on_change)
-
-
-def card(
-    item: Item | str,
-    *,
-    log: AnswerLog | None = None,
-    bank: Bank | None = None,
-    sheet: AnswerSheet | None = None,
-    text: bool | None = None,
-) -> Card:
-    """The card of an item or item id; of an interview question: ``card_spoken.SpokenCard``.
-
-    text: True for text, False for widgets, None for what this place can show.
-
-    Raises UnknownItem or BankError with a sentence.
-    """
-    item = (bank or default_bank())[item] if isinstance(item, str) else item
-    return Card(item, log, bank, sheet, text)

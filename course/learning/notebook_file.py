@@ -66,15 +66,12 @@ def read_notebook(data: bytes) -> tuple[dict[str, Any] | None, Text | None]:
         content = json.loads(text, parse_constant=lambda name: None)
     except (ValueError, RecursionError) as error:
         return None, HALF if _cut(wrong or error) else NOT_JSON
-    if not isinstance(content, dict) or not ("cells" in content or "worksheets" in content):
-        return None, NOT_NOTEBOOK
-    raw = content.get("cells", content.get("worksheets"))
-    if not isinstance(raw, list):
+    if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
         return None, NOT_NOTEBOOK
     if re.search(r"\\u[dD][89a-fA-F]", text):  # half surrogates end here
         text = json.dumps(content, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
         content = json.loads(text)
-    cells, lost, ids_lost = _cells(content)
+    cells, lost, ids_lost = _cells(content["cells"])
     metadata = content.get("metadata")
     own = {name: metadata[name] for name in METADATA if name in metadata} if _is(metadata) else {}
     python = metadata.get("language_info") if _is(metadata) else None
@@ -104,9 +101,8 @@ def _decoded(data: bytes, code: str) -> tuple[str, UnicodeDecodeError | None]:
         return data.decode(code, "replace").rstrip("\0"), error
 
 
-def _cells(content: dict[str, Any]) -> tuple[list[dict[str, Any]], bool, bool]:
+def _cells(raw: list[Any]) -> tuple[list[dict[str, Any]], bool, bool]:
     """(the cells, whether one could not be read, whether one had an id that no notebook may have)."""
-    raw = content["cells"] if "cells" in content else _of_worksheets(content["worksheets"])
     made, seen, lost, odd = [], set(), False, False
     for number, one in enumerate(raw):
         cell = _cell(one)
@@ -128,7 +124,7 @@ def _cell(raw: Any) -> dict[str, Any] | None:
     """One cell in the form of the format, without its id; None where it is no cell, or its text cannot be read."""
     if not _is(raw):
         return None
-    kind, source = raw.get("cell_type"), raw.get("source", raw.get("input"))
+    kind, source = raw.get("cell_type"), raw.get("source")
     if source is None and kind in KINDS:
         source = ""
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
@@ -136,7 +132,7 @@ def _cell(raw: Any) -> dict[str, Any] | None:
     if not isinstance(source, str):
         return None
     if kind not in KINDS:
-        kind = "code" if "outputs" in raw else "markdown" if kind == "heading" else "raw"
+        kind = "code" if "outputs" in raw else "raw"
     metadata = raw.get("metadata")
     own = {name: metadata[name] for name in OF_CELL if name in metadata} if _is(metadata) else {}
     if "tags" in own:
@@ -144,20 +140,12 @@ def _cell(raw: Any) -> dict[str, Any] | None:
         if isinstance(tags, list) and (texts := [*dict.fromkeys(tag for tag in tags if isinstance(tag, str))]):
             own["tags"] = texts
     made: dict[str, Any] = {"cell_type": kind, "metadata": own, "source": source}
-    made["outputs"] = _list(raw.get("outputs"))
+    outputs = raw.get("outputs")
+    made["outputs"] = outputs if isinstance(outputs, list) else []
     pictures = raw.get("attachments")
     if _is(pictures) and all(_is(one) and all(isinstance(x, str) for x in one.values()) for one in pictures.values()):
         made["attachments"] = pictures
     return made
-
-
-def _of_worksheets(sheets: list[Any]) -> list[Any]:
-    """The cells of a notebook of format 3."""
-    return [cell for sheet in sheets if _is(sheet) for cell in _list(sheet.get("cells"))]
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _is(value: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -176,26 +175,11 @@ def praised(item: Item, verdict: Verdict) -> bool:
     return verdict.state == "correct" and item.kind in ("single", "number")
 
 
-def right_why(item: Item, settled: str | None = None) -> str:
-    """The explanation of the right option, of the right number, or of the result of a bet; "" where several options are right."""
-    if item.number:
-        return pick(item.number.why)
-    right = (settled,) if item.kind == "predict" else item.correct
-    option = item.option(str(right[0])) if len(right) == 1 else None
-    return pick(option.why) if option else ""
-
-
 def _seen(item: Item, verdict: Verdict) -> list[str]:
     """Sentences on the answer: the explanation after a right one, how far off it is after a wrong one."""
     if praised(item, verdict):
-        return [right_why(item)]
+        return [pick(item.number.why if item.number else item.option(item.correct[0]).why)]
     return [] if item.kind == "single" else [pick(message) for message in verdict.messages]
-
-
-def first_sentence(text: str) -> str:
-    """The first sentence of a text. A point inside a number or a name does not end it."""
-    found = re.match(r".+?(?:[。！？!?](?![”’）])|[.](?=\s|$))", text, re.S)
-    return found[0] if found else text
 
 
 def _reason(item: Item, response: Response, settled: str | None) -> str:
@@ -206,13 +190,7 @@ def _reason(item: Item, response: Response, settled: str | None) -> str:
     mine = t(f"💡 You wrote: “because {own}”.", f"💡 你写的是：“因为{own}”。")
     if item.kind == "predict" and settled is None:
         return mine
-    why = first_sentence(right_why(item, settled))
-    beside = (
-        t(f" The reason: {why} Is it the same?", f"理由是：{why}是一回事吗？")
-        if why
-        else t(" Is it one of the reasons above?", "它和上面的解释是一回事吗？")
-    )
-    return mine + beside
+    return mine + t(" Is it one of the reasons above?", "它和上面的解释是一回事吗？")
 
 
 def _sorted(item: Item, lines: list[OptionFeedback]) -> list[OptionFeedback]:

@@ -25,27 +25,19 @@ class TransferError(ValueError):
 class Merged:
     """The result of merging a file, as numbers of lines.
 
-    new: added to this log, ``newer`` of them written by a newer version of the course. known: in the log already.
-    aside: damaged, or different from a line with the same id; copied to <log>.damaged.
+    new: added to this log. known: in the log already. aside: damaged, or different from a line with the same id; copied to
+    <log>.damaged.
     """
 
     new: int
     known: int
     aside: int
-    newer: int
 
     def __str__(self) -> str:
         parts = [t(f"{self.new} new", f"新增 {self.new} 条"), t(f"{self.known} already there", f"已有 {self.known} 条")]
         if self.aside:
             parts.append(t(f"{self.aside} damaged and set aside", f"损坏 {self.aside} 条，已另存"))
-        sentence = t(", ", "，").join(parts) + t(".", "。")
-        if self.newer:
-            sentence += t(
-                f" {self.newer} of the new ones come from a newer version of the course: they are kept, "
-                "and count once the course here is updated.",
-                f"新增的里面有 {self.newer} 条来自更新版本的课程：已经保留，更新本机的课程后才会计入。",
-            )
-        return sentence
+        return t(", ", "，").join(parts) + t(".", "。")
 
 
 def import_from(log: AnswerLog, path: Path | str) -> Merged:
@@ -54,8 +46,6 @@ def import_from(log: AnswerLog, path: Path | str) -> Merged:
     Raises TransferError without a change where the file is missing or contains no answer, and where this log cannot be written.
     """
     path = Path(path).expanduser()
-    if path.is_dir():
-        path = path / FILE_NAME
     data = _read(path)
     if not parse(data)[1]:
         raise TransferError(
@@ -92,7 +82,7 @@ def export_to(log: AnswerLog, path: Path | str | None = None) -> tuple[Path, int
 
 def _merge(log: AnswerLog, data: bytes) -> Merged:
     """Add the lines that a log does not have. Raises TransferError where it cannot be written."""
-    entries, raws, damaged = parse(data)
+    _, raws, damaged = parse(data)
     own = parse(_read(log.path))[1] if log.path.exists() else {}
     own.update({entry.id: to_line(entry) for entry in log.pending})
     fresh = {identity: raw for identity, raw in raws.items() if identity not in own}
@@ -111,8 +101,7 @@ def _merge(log: AnswerLog, data: bytes) -> Merged:
         ) from None
     if aside := [*damaged, *at_odds]:
         log.set_aside(aside)
-    newer = sum(identity not in entries for identity in fresh)
-    return Merged(len(fresh), len(raws) - len(fresh) - len(at_odds), len(aside), newer)
+    return Merged(len(fresh), len(raws) - len(fresh) - len(at_odds), len(aside))
 
 
 def _read(path: Path) -> bytes:

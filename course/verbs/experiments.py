@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from course.cards.card_spoken import SpokenCard
-from course.cards.cards import Card, card
+from course.cards.cards import Card
 from course.core import load
 from course.core.i18n import both, pick, t
 from course.core.machine import can, next_step
@@ -141,7 +141,7 @@ def _quoted(names: str | Sequence[str]) -> str:
 
 def new_card(item: Item, sheet: AnswerSheet | None = None) -> Card:
     """The card of an item, kept in the state of the kernel, so that an experiment can settle the bet on it."""
-    make = SpokenCard if item.kind == "spoken" else card
+    make = SpokenCard if item.kind == "spoken" else Card
     state.now.cards[item.id] = make(item, log=state.now.log, bank=state.now.bank, sheet=sheet)
     return state.now.cards[item.id]
 

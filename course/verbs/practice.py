@@ -44,13 +44,6 @@ def check(exercise_id: str, obj: Any = MISSING) -> None:
         if_validated(
             f"{exercise.id}: {state_words(verdict.state)}. " + " ".join(plain(pick(one)) for one in verdict.messages)
         )
-    if verdict.state == "correct" and exercise.hints:
-        took = [*_tries(exercise), "correct"].index("correct") + 1  # running the cell once more is no further try
-        say(
-            t("🎯 At the first try. It runs, and it is right.", "🎯 一次就过：跑得通，也是对的。")
-            if took == 1
-            else t(f"🎯 Right, at try {took}.", f"🎯 第 {took} 次做对了。")
-        )
     tried = [entry.verdict for entry in state.now.seen("check", exercise.id)][-3:]
     if (
         exercise.hints

@@ -35,7 +35,7 @@ def items() -> list[Item]:
 def write_cards(lab, language: str) -> str:
     """Put the notebook into the served folder and return its name. Its kernel imports no torch."""
     start = (
-        f"from course.core.i18n import set_language\nfrom course.cards.cards import card as practice\n"
+        f"from course.core.i18n import set_language\nfrom course.cards.cards import Card as practice\n"
         f"from course.learning.sheet import open_sheet\n"
         f"set_language({language!r})\nsheet = open_sheet({LESSON!r}, {[one.id for one in BANK.items(LESSON, checkpoint=True)]!r})"
     )

@@ -135,7 +135,7 @@ LOADING = """() => {
 def book(page, lab):
     lab.forget()
     cards = [f"practice({one!r})" for one in (ITEM, NUMBER)]
-    name = lab.write("habits.ipynb", "from course.cards.cards import card as practice", *cards)
+    name = lab.write("habits.ipynb", "from course.cards.cards import Card as practice", *cards)
     opened = Notebook(page, lab, name).open()
     opened.run_all()
     return opened

@@ -7,7 +7,7 @@ import html
 
 import pytest
 
-from course.cards.cards import card as practice
+from course.cards.cards import Card as practice
 from course.cards.deck import Deck
 from course.cards.text import answer, text_mode
 from course.core.i18n import LANGUAGES, pick, set_language

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 import course
-from course.cards.cards import card as practice
+from course.cards.cards import Card as practice
 from course.core.i18n import pick
 from course.core.records import Record
 from course.core.text import text_of

@@ -166,7 +166,7 @@ def test_a_log_of_a_newer_version_is_kept_to_the_byte(tmp_path, log):
     assert log.path.read_bytes().startswith(before)
     other = AnswerLog(tmp_path / "other.jsonl")
     merged = import_from(other, log.path)
-    assert merged == Merged(5, 0, 0, 2) and "newer version" in str(merged)
+    assert merged == Merged(5, 0, 0)
     assert set(before.split(b"\n")) <= set(other.path.read_bytes().split(b"\n"))
 
 
@@ -229,8 +229,8 @@ def test_export_and_import_lose_nothing_and_say_what_they_did(tmp_path, log):
     two.append("answer", "05-many", options=["a"])
     file, lines = export_to(one, tmp_path)
     assert lines == 1 and file.name == "torch-backends-progress.jsonl"
-    assert import_from(two, file) == Merged(1, 0, 0, 0) and import_from(two, tmp_path) == Merged(0, 1, 0, 0)
-    assert export_to(two, file)[1] == 2 and import_from(one, file) == Merged(1, 1, 0, 0)
+    assert import_from(two, file) == Merged(1, 0, 0) and import_from(two, file) == Merged(0, 1, 0)
+    assert export_to(two, file)[1] == 2 and import_from(one, file) == Merged(1, 1, 0)
     assert {entry.id for entry in one.entries()} == {entry.id for entry in two.entries()}
 
 
@@ -239,7 +239,7 @@ def test_a_damaged_line_and_one_at_odds_are_set_aside(tmp_path, log):
     other = tmp_path / "other.jsonl"
     changed = to_line(entry).replace(b'["a"]', b'["b"]')
     other.write_bytes(changed + b'{"id": "half\n' + b"\xef\xbb\xbf" + to_line(entry).replace(entry.id.encode(), b"bom"))
-    assert import_from(log, other) == Merged(1, 0, 2, 0)
+    assert import_from(log, other) == Merged(1, 0, 2)
     aside = log.path.with_name("answers.jsonl.damaged").read_bytes()
     assert changed in aside and b'{"id": "half' in aside
     assert log.entries()[0].options == ("a",)

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from course.cards.cards import card as practice
+from course.cards.cards import Card as practice
 from course.cards.text import answer
 from course.core.i18n import pick
 from course.learning.entry import parse, to_line
@@ -137,7 +137,7 @@ def test_the_reason_is_kept_and_set_beside_the_right_one(bank, log):
     card.because.value = "  the size\nwas new "
     card.buttons[3].click()
     assert log.entries()[-1].because == "the size was new"
-    beside = "“because the size was new”. The reason: why of b"
+    beside = "“because the size was new”. Is it one of the reasons above?"
     assert beside in card.say.value and beside in card.saved_copy()["text/html"] and beside in str(card)
     again = practice("05-one", bank=bank, log=AnswerLog(log.path), text=False)
     assert beside in again.say.value and again.because.value == "the size was new"

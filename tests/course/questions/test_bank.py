@@ -97,7 +97,7 @@ def test_importing_the_quiz_loads_nothing_heavy():
 
 def test_a_card_needs_neither_torch_nor_numpy():
     code = (
-        "from course.cards.cards import card as practice; from course.questions.bank import default_bank\n"
+        "from course.cards.cards import Card as practice; from course.questions.bank import default_bank\n"
         "practice(default_bank().items()[0], text=False)"
     )
     loaded = loaded_by(code)

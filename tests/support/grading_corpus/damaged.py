@@ -225,7 +225,7 @@ CASES = (
     ),
     Hostile("keys-twice", text=lambda text: '{"cells": [], "metadata": 7, ' + text.lstrip()[1:]),
     Hostile("deep-metadata", change=deep_metadata),
-    Hostile("nbformat-3", verdict="answers", text=third_version),
+    Hostile("nbformat-3", points=None, verdict="look", says="not a notebook", text=third_version),
     Hostile("nbformat-5", verdict="damaged", says="left out", text=as_json(lambda data: data.update(nbformat=5))),
     Hostile(
         "cell-ids-of-markup",
