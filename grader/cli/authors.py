@@ -18,28 +18,20 @@ def run_notebooks(arguments: argparse.Namespace) -> int:
     from grader.authoring import reference
     from grader.authoring.leaks import leaks
     from grader.authoring.lint import lint
-    from grader.project.publish import build_all, leftovers, out_of_step, write
+    from grader.project.publish import build_all, leftovers, write
 
     project = Project()
-    made, problems = build_all(project, arguments.only)
-    if not made and not problems:
-        raise ProjectError(f"there is no lesson {arguments.only!r}; there are {', '.join(project.lessons())}")
-    problems += [one for one in lint(project, arguments.only) if one.text not in "\n".join(problems)]
+    made, problems = build_all(project)
+    problems += [one for one in lint(project) if one.text not in "\n".join(problems)]
     problems += leaks(project, made)
-    count = len(made)
-    if arguments.only is None:
-        made |= reference.pages(project)
-    if arguments.check:
-        problems += out_of_step(project, made, arguments.only)
-    else:
-        for path in write(made):
-            print(f"wrote {path.relative_to(project.root)}")
-        for path in leftovers(project, made) if arguments.only is None else ():
-            path.unlink()
-            print(f"removed {path.relative_to(project.root)}: it has no source any more")
+    for path in write(made | reference.pages(project)):
+        print(f"wrote {path.relative_to(project.root)}")
+    for path in leftovers(project, made):
+        path.unlink()
+        print(f"removed {path.relative_to(project.root)}: it has no source any more")
     for sentence in problems:
         print(sentence.removeprefix(f"{Path.cwd()}/"))
-    print(f"{count} notebooks built, {len(problems)} problem{'s' * (len(problems) != 1)}")
+    print(f"{len(made)} notebooks built, {len(problems)} problem{'s' * (len(problems) != 1)}")
     return 1 if problems else 0
 
 

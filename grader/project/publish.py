@@ -1,4 +1,4 @@
-"""Write the learner notebooks, or check that those on disk are what their sources give."""
+"""Write the learner notebooks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from pathlib import Path
 
 import nbformat
 
-from course.core.catalog import checkpoint_names
 from course.questions.lint import Finding
-from grader.project import LANGUAGES, Project, ProjectError
+from grader.project import LANGUAGES, Project, ProjectError, name_of
 from grader.project.build import checkpoint_notebook, practice_notebook
 
 BUILDERS = {"checkpoints": checkpoint_notebook} | {
@@ -23,60 +22,31 @@ def text_of(notebook: nbformat.NotebookNode) -> str:
     return nbformat.writes(notebook) + "\n"
 
 
-def build_all(project: Project, only: str | None = None) -> tuple[dict[Path, str], list[Finding]]:
-    """Every learner notebook as path -> text, and a finding for each that could not be built.
-
-    ``only`` restricts to one lesson id.
-    """
+def build_all(project: Project) -> tuple[dict[Path, str], list[Finding]]:
+    """Every learner notebook as path -> text, and a finding for each that could not be built."""
     made, problems = {}, []
     for folder in BUILDERS:
         for lesson in getattr(project, folder)():
-            if only not in (None, lesson):
-                continue
-            for language in LANGUAGES:
-                name = checkpoint_names(lesson)[0] if folder == "checkpoints" else lesson
-                path = project.notebooks / language / folder / f"{name}.ipynb"
-                try:
+            name = name_of(lesson) if folder == "checkpoints" else lesson
+            try:
+                for language in LANGUAGES:
+                    path = project.notebooks / language / folder / f"{name}.ipynb"
                     made[path] = text_of(BUILDERS[folder](project, lesson, language))
-                except (ProjectError, RuntimeError) as error:
-                    problems.append(Finding("not-built", f"{folder}/{lesson}: {error}"))
-                    break
+            except (ProjectError, RuntimeError) as error:
+                problems.append(Finding("not-built", f"{folder}/{lesson}: {error}"))
     return made, problems
 
 
 def write(made: dict[Path, str]) -> list[Path]:
-    """Write the notebooks that differ from those on disk; returns their paths."""
-    changed = [path for path, text in made.items() if not _on_disk(path, text)]
+    """Write the files that differ from those on disk; returns their paths."""
+    changed = [path for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in changed:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(made[path], encoding="utf-8")
     return changed
 
 
-def out_of_step(project: Project, made: dict[Path, str], only: str | None = None) -> list[Finding]:
-    """A finding for each notebook on disk that differs from its source, is missing, or has no source."""
-    found = [
-        Finding("not-in-step", f"{path}: not in step with its source; run `python -m grader author notebooks`")
-        for path, text in made.items()
-        if not _on_disk(path, text)
-    ]
-    return found + [
-        Finding("no-source", f"{path}: has no source any more; delete it")
-        for path in leftovers(project, made)
-        if only is None
-    ]
-
-
 def leftovers(project: Project, made: dict[Path, str]) -> list[Path]:
     """The notebooks in the generated folders that have no source."""
-    return sorted(
-        path
-        for language in LANGUAGES
-        for folder in BUILDERS
-        for path in (project.notebooks / language / folder).glob("*.ipynb")
-        if path not in made
-    )
-
-
-def _on_disk(path: Path, text: str) -> bool:
-    return path.exists() and path.read_text(encoding="utf-8") == text
+    folders = [project.notebooks / language / folder for language in LANGUAGES for folder in BUILDERS]
+    return sorted(path for folder in folders for path in folder.glob("*.ipynb") if path not in made)
