@@ -1,4 +1,4 @@
-"""The pages of docs/ that people look things up in: switches, messages, claims, and which line on which card. The book has them, too.
+"""The pages of docs/ that people look things up in: switches, messages, claims. The book has them, too.
 
 Each is a template of ``pages/``, filled from the files of the course; nothing of them is written by hand. The same files always give
 the same text.
@@ -21,7 +21,6 @@ from course.flags import DEPENDS, GROUPS, TABLE, WHEN, Switch, module_of
 from course.questions import knowledge, messages
 from course.questions.bank import Bank, read_yaml
 from course.questions.items import Item
-from grader.authoring import machines
 from grader.project import Project, ProjectError
 from grader.project.template import render
 
@@ -38,7 +37,7 @@ Rows = list[list[str]]
 
 
 def pages(project: Project) -> dict[Path, str]:
-    """Every page of docs/ and its text: switches and claims with both languages on one page, the others a page for each."""
+    """Every page of docs/ and its text: switches and claims with both languages on one page, messages with a page for each."""
     made = {}
     for name in WORDS:
         title, text = WORDS[name]["title"], {code: body(project, name, code, "../") for code in LANGUAGES}
@@ -52,7 +51,7 @@ def pages(project: Project) -> dict[Path, str]:
 
 def body(project: Project, name: str, code: str, root: str | None = None) -> str:
     """The Markdown of a page in one language, below its title. root: where the folder of the course lies; None: no link to its files."""
-    makers = {"switches": _switches, "messages": _messages, "claims": _claims, "cards": _cards}
+    makers = {"switches": _switches, "messages": _messages, "claims": _claims}
     with speaking(code):
         return render(
             FOLDER / f"{name}.md", code, code=code, words=_words(name, code), **makers[name](project, code, root)
@@ -213,21 +212,3 @@ def _claims(project: Project, code: str, root: str | None) -> dict[str, Any]:
             row = (claim[code], claim["truth"][code], where, source)
             lessons[found[0].lesson][2].append([cell.replace("|", "\\|") for cell in row])
     return {"lessons": [one for one in lessons.values() if one[2]]}
-
-
-def _cards(project: Project, code: str, root: str | None) -> dict[str, Any]:
-    """Which line was measured on which card (course/lessons/cards.yaml): a row for each situation, a column for each machine."""
-    names, situations = machines.read()
-    words = _words("cards", code)
-
-    def linked(cell: machines.Cell) -> str:
-        there = "" if cell.source.startswith("https://") else f"{root}course/lessons/"
-        return cell.words() if there and root is None else f"[{cell.words()}]({there}{cell.source})"
-
-    rows = []
-    for one in situations:
-        name, line, setting = pick(one["name"]), one["line"], one["settings"][0]
-        about = f'**{name}**<br>`{line}`<br>`only="{setting}"`; {words["lesson"]} {one["lesson"][:2]}'
-        on = [[cell for cell in one["cells"] if cell.machine == machine] for machine in names]
-        rows.append([about, *("<br>".join(map(linked, found)) or "–" for found in on)])
-    return {"columns": [words["first"], *(pick(name, code) for name in names.values())], "rows": rows}

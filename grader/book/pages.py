@@ -21,7 +21,7 @@ from grader.project.build import COLAB
 
 SAID = front.WORDS["pages"]
 TITLES: dict[str, Text] = {**front.WORDS["titles"], **{name: one["title"] for name, one in reference.WORDS.items()}}
-TITLES |= {name: TITLES.pop(name) for name in ("tools", "poster", "find")}  # these come last
+TITLES |= {name: TITLES.pop(name) for name in ("cards", "tools", "poster", "find")}  # these come last
 
 
 def toctree(caption: str, names: list[str]) -> str:
@@ -52,7 +52,7 @@ def everything(project: Project, code: str, lessons: list[str], bets: str = "") 
         "switches": lambda: iter([raw(reference.sortable(code, lessons))]),
         "messages": lambda: iter([reference.body(project, "messages", code)]),
         "claims": lambda: iter([reference.body(project, "claims", code)]),
-        "cards": lambda: iter([reference.body(project, "cards", code)]),
+        "cards": lambda: iter([_document(project, "cards", code)]),
         "tools": lambda: _tools(project, code),
         "poster": lambda: iter([raw(poster())]),
         "find": lambda: _find(code),
@@ -73,13 +73,13 @@ def _index(project: Project, code: str, lessons: list[str], bets: str) -> Iterat
 
 def _run(project: Project, code: str) -> Iterator[str]:
     """How to run the course, and all of docs/install.md; what it links to in the repository is no page of the book."""
-    yield pick(SAID["run"], code)
-    document = project.root / "docs" / ("install.md" if code == "en" else "install.zh-CN.md")
-    yield "\n" + _without_links(document.read_text("utf-8"))
+    yield pick(SAID["run"], code) + "\n"
+    yield _document(project, "install", code)
 
 
-def _without_links(text: str) -> str:
+def _document(project: Project, name: str, code: str) -> str:
     """A page of docs/ below its title; what it links to in the folder of the course stays as words."""
+    text = (project.root / "docs" / f"{name}{'' if code == 'en' else '.zh-CN'}.md").read_text("utf-8")
     return re.sub(r"\[([^\]]*)\]\((?!https?:)[^)]*\)", r"\1", text.partition("\n")[2])
 
 
@@ -118,8 +118,7 @@ def _glossary(code: str, lessons: list[str]) -> Iterator[str]:
 def _tools(project: Project, code: str) -> Iterator[str]:
     for name in project.tools():
         yield raw(head(f"notebooks/{code}/tools/{name}.ipynb", code, project))
-    text = (project.root / "docs" / ("tools.md" if code == "en" else "tools.zh-CN.md")).read_text("utf-8")
-    yield _without_links(text)
+    yield _document(project, "tools", code)
 
 
 def _find(code: str) -> Iterator[str]:

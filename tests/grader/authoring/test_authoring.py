@@ -1,4 +1,4 @@
-"""From sources to notebooks: both languages, nothing that gives an answer away, the same bytes each time; the page of cards."""
+"""From sources to notebooks: both languages, nothing that gives an answer away, the same bytes each time."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import jupytext
 import nbformat
 import pytest
 
-from course.core import records
-from course.experiment import base
-from grader.authoring import machines, reference
+from grader.authoring import reference
 from grader.authoring.leaks import leaks
 from grader.authoring.lint import lint
 from grader.project import Project, ProjectError
@@ -218,30 +216,3 @@ def test_the_project_itself_is_in_step_and_sound():
     assert problems + lint(project) + leaks(project) + leftovers(project, made) == []
     differing = [path for path, text in (made | reference.pages(project)).items() if path.read_text("utf-8") != text]
     assert differing == [], "make notebooks"
-
-
-CELLS = [cell for row in machines.read()[1] for cell in row["cells"]]
-
-
-def test_every_cell_comes_from_a_link_or_a_run_that_was_not_changed_since():
-    """A recording of an older version is shown nowhere, so not here either."""
-    for cell in CELLS:
-        assert cell.source.startswith("https://") or (machines.FILE.parent / cell.source).is_file(), cell
-        if cell.source.endswith(".json"):
-            record = records.load(machines.FILE.parent / cell.source)
-            assert record.experiment_version == base.get(record.experiment).version, cell.source
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"machine": "toaster"}, "no machine"),
-        ({"recording": "07-nothing"}, "no recording"),
-        ({"row": {"operation": "dance"}}, "nothing measured fits"),
-    ],
-)
-def test_a_cell_without_its_source_gets_a_sentence(changed, said):
-    cell = {"machine": "h100", "what": "x", "recording": "07-speed-cuda", "row": {"operation": "matmul", "size": 256}}
-    assert machines.cell(cell, {"h100": "H100"}).ratio < 1
-    with pytest.raises(ProjectError, match=said):
-        machines.cell(cell | changed, {"h100": "H100"})
