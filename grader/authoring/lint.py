@@ -53,8 +53,7 @@ def _lint_file(
     try:
         cells = read(path)
         own = checkpoint and project.own_folder(lesson) is not None
-        one_language = own and len({cell.language for cell in cells if cell.language}) == 1
-        found = [*(() if one_language else _twins(cells)), *_code(cells), *_ids(cells, known), *prose_faults(cells)]
+        found = [*(() if own else _twins(cells)), *_code(cells), *_ids(cells, known), *prose_faults(cells)]
         found += _checkpoint(project, lesson, cells) if checkpoint else ()
     except ProjectError as error:
         return [Finding("not-readable", str(error))]

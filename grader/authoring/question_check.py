@@ -38,13 +38,14 @@ OWN_MUST = MUST | {"why-missing", "unknown-misconception"}
 
 @dataclass(frozen=True)
 class Files:
-    """Files that are checked together. own: whether they are an instructor's own questions. keys: None for practice questions."""
+    """Files that are checked together. own: whether they are an instructor's own questions, which may be in one language. keys: None for
+    practice questions.
+    """
 
     lesson: str
     items: Path
     keys: Path | None
     own: bool = False
-    one_language: bool = False
 
 
 def check(project: Project, files: Files, run: bool = False, seeds: int = SEEDS) -> list[Finding]:
@@ -134,7 +135,7 @@ class _Check:
         else:
             found += lint_items([item], self.beliefs, own)
         for finding in found:
-            if finding.rule == "one-language" and self.files.one_language:
+            if finding.rule == "one-language" and own:
                 continue
             in_keys = self.counts and OF_KEYS.search(finding.text)
             self._say(self.files.keys if in_keys else self.files.items, item.key, finding)
@@ -205,9 +206,7 @@ def files_of(project: Project, path: Path | None = None) -> list[Files]:
 
 def _checkpoint(project: Project, lesson: str) -> Files:
     own = project.own_folder(lesson) is not None
-    source = project.checkpoint_source(lesson).read_text(encoding="utf-8")
-    languages = set(re.findall(r'^\+\+\+ \{.*"lang": "(en|zh)"', source, re.M))
-    return Files(lesson, project.checkpoint_items(lesson), project.keys(lesson), own, own and len(languages) == 1)
+    return Files(lesson, project.checkpoint_items(lesson), project.keys(lesson), own)
 
 
 def checkpoint_findings(project: Project, lesson: str, seeds: int, run: bool = False) -> list[Finding]:

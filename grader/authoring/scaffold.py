@@ -13,12 +13,10 @@ from grader.project import LANGUAGES, Project, ProjectError
 NAME = re.compile(r"\d\d_[a-z0-9_]+")
 TEMPLATE = Path(__file__).with_name("own_checkpoint")
 """The files of the first version, in both languages; NN stands for the digits that begin the ids."""
-CELL = r'\n\+\+\+ \{"lang": "LANGUAGE".*?(?=\n\+\+\+ |\n```|\Z)'
-BOTH = re.compile(r'\{en: ("[^"]*"), zh: ("[^"]*")\}')
 
 
-def new_checkpoint(project: Project, name: str, languages: tuple[str, ...]) -> tuple[Path, list[str]]:
-    """Make ``checkpoints/lNAME`` unless it exists; returns (the folder, findings of the linter). Raises ProjectError."""
+def new_checkpoint(project: Project, name: str, language: str) -> tuple[Path, list[str]]:
+    """Make ``checkpoints/lNAME`` in a language unless it exists; returns (the folder, findings of the linter). Raises ProjectError."""
     if not NAME.fullmatch(name):
         raise ProjectError(
             f"{name!r}: two digits, an underscore, small letters, such as 50_our_cluster; the digits begin the ids of its questions"
@@ -30,7 +28,7 @@ def new_checkpoint(project: Project, name: str, languages: tuple[str, ...]) -> t
         folder = project.own / f"l{name}"
         folder.mkdir(parents=True, mode=0o700)
         for file in TEMPLATE.glob("*.*"):
-            text = _in(file.read_text(encoding="utf-8"), languages).replace("NN", name[:2])
+            text = _in(file.read_text(encoding="utf-8"), language).replace("NN", name[:2])
             (folder / file.name).write_text(text, encoding="utf-8")
     return project.own / f"l{name}", lint(project, name, SEEDS, run=True)
 
@@ -45,14 +43,9 @@ def left_over(project: Project, name: str) -> list[str]:
     return sorted(said)
 
 
-def _in(text: str, languages: tuple[str, ...]) -> str:
-    """The text of a file with these languages alone. A misconception is one sentence, in the first of them."""
-    for other in set(LANGUAGES) - set(languages):
-        text = re.sub(CELL.replace("LANGUAGE", other), "", text, flags=re.DOTALL)
-        text = re.sub(rf"^# {other}: .*\n", "", text, flags=re.MULTILINE)
-    first = LANGUAGES.index(languages[0]) + 1
-    rows = text.split("\n")
-    return "\n".join(
-        BOTH.sub(lambda found: found[first], row) if len(languages) == 1 or "misconception" in row else row
-        for row in rows
-    )
+def _in(text: str, language: str) -> str:
+    """The text of a file in one of its two languages."""
+    (other,) = set(LANGUAGES) - {language}
+    text = re.sub(rf'\n\+\+\+ \{{"lang": "{other}".*?(?=\n\+\+\+ |\n```|\Z)', "", text, flags=re.DOTALL)
+    text = re.sub(rf"^# {other}: .*\n", "", text, flags=re.MULTILINE)
+    return re.sub(r'\{en: ("[^"]*"), zh: ("[^"]*")\}', lambda found: found[1 + LANGUAGES.index(language)], text)

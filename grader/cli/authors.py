@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from grader.course import Course, command
-from grader.project import LANGUAGES, Project, ProjectError
+from grader.project import Project, ProjectError
 
 LESSONS = ("01_map", "05_cudnn_benchmark")  # of the made-up class
 
@@ -53,8 +53,7 @@ def run_new_checkpoint(arguments: argparse.Namespace) -> int:
     from grader.authoring.scaffold import left_over, new_checkpoint
 
     course = Course(arguments.dir)
-    chosen = arguments.language or course.language
-    folder, problems = new_checkpoint(course.project, arguments.name, LANGUAGES if chosen == "both" else (chosen,))
+    folder, problems = new_checkpoint(course.project, arguments.name, course.language)
     unchanged = left_over(course.project, arguments.name)
     files = "checkpoint.md (what students see), checkpoint.yaml (questions), keys.yaml, tasks.py and tasks.yaml (hidden tests)"
     print(f"{folder}: {files}", *problems, *unchanged, sep="\n")
