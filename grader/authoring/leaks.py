@@ -23,35 +23,20 @@ SHORT = 20  # shorter texts stand in innocent places too
 
 def leaks(project: Project, made: dict[Path, str] | None = None) -> list[Finding]:
     """A finding for each leak in the notebooks (those on disk, or ``made``) and in the course package."""
-    return sorted({*in_texts(project, dict(_learner_texts(project, made))), *_item_fields(project)})
+    if made is None:
+        made = {path: path.read_text(encoding="utf-8") for path in project.notebooks.rglob("*.ipynb")}
+    texts = {path: notebook_text(text) for path, text in made.items()}
+    for pattern in ("*.py", "*.yaml", "*.json"):
+        texts |= {path: path.read_text(encoding="utf-8") for path in (project.root / "course").rglob(pattern)}
+    return sorted({*in_texts(project, texts), *_item_fields(project)})
 
 
 def in_texts(project: Project, texts: dict[Path, str]) -> set[Finding]:
     """A finding for each solution, explanation, hidden function or import of the grader in ``texts``, of notebooks and files."""
-    return {
-        *_solutions(project, texts),
-        *_explanations(project, texts),
-        *_formulas(project, texts),
-        *_imports(texts),
-        *_task_code(project, texts),
-    }
-
-
-def _learner_texts(project: Project, made: dict[Path, str] | None) -> Iterator[tuple[Path, str]]:
-    on_disk = (
-        made
-        if made is not None
-        else {
-            path: path.read_text(encoding="utf-8")
-            for folder in ("en", "zh")
-            for path in (project.notebooks / folder).rglob("*.ipynb")
-        }
-    )
-    for path, text in on_disk.items():
-        yield path, notebook_text(text)
-    for pattern in ("*.py", "*.yaml", "*.json"):
-        for path in (project.root / "course").rglob(pattern):
-            yield path, path.read_text(encoding="utf-8")
+    found = {*_imports(texts), *_task_code(project, texts)}
+    for lesson in project.checkpoints():
+        found |= {*_solutions(project, lesson, texts), *_of_keys(project, lesson, texts)}
+    return found
 
 
 def notebook_text(text: str) -> str:
@@ -62,6 +47,7 @@ def notebook_text(text: str) -> str:
     )
 
 
+@functools.lru_cache(maxsize=4096)
 def _squeezed(text: str) -> str:
     return "".join(text.split())
 
@@ -74,62 +60,47 @@ def solutions(project: Project, lesson: str) -> Iterator[tuple[str, str, str]]:
             yield cell.id, inside, cell.body.replace(inside, "")
 
 
-def _solutions(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
-    squeezed = {path: _squeezed(text) for path, text in texts.items()}
-    for lesson in project.checkpoints():
-        for identity, inside, starter in solutions(project, lesson):
-            body = _squeezed(inside)
-            lines = [line.strip() for line in inside.split("\n") if len(line.strip()) >= SHORT // 2]
-            for path, text in texts.items():
-                if "BEGIN SOLUTION" in text and path.suffix == ".ipynb":
-                    yield Finding("leaked-mark", f"{path}: a solution mark is left in this notebook")
-                if len(body) >= SHORT and body in squeezed[path]:
-                    yield Finding("leaked-solution", f"{path}: holds the solution of task {identity!r}")
-                elif path.suffix == ".ipynb" and _is_checkpoint(path, lesson):
-                    for line in lines:
-                        if line in text and line not in starter:
-                            yield Finding(
-                                "leaked-solution",
-                                f"{path}: holds the line `{line}` of the solution of task {identity!r}",
-                            )
+def _solutions(project: Project, lesson: str, texts: dict[Path, str]) -> Iterator[Finding]:
+    known = [*solutions(project, lesson)]
+    for path, text in texts.items():
+        if "BEGIN SOLUTION" in text and path.suffix == ".ipynb":
+            yield Finding("leaked-mark", f"{path}: a solution mark is left in this notebook")
+        for identity, inside, starter in known:
+            if len(_squeezed(inside)) >= SHORT and _squeezed(inside) in _squeezed(text):
+                yield Finding("leaked-solution", f"{path}: holds the solution of task {identity!r}")
+            for line in map(str.strip, inside.split("\n") if _is_checkpoint(path, lesson) else ()):
+                if len(line) >= SHORT // 2 and line in text and line not in starter:
+                    said = f"{path}: holds the line `{line}` of the solution of task {identity!r}"
+                    yield Finding("leaked-solution", said)
 
 
 def _is_checkpoint(path: Path, lesson: str) -> bool:
     new, old = checkpoint_names(lesson)
-    return path.stem == new or (path.stem == old and path.parent.name == "checkpoints")
+    return path.suffix == ".ipynb" and (path.stem == new or (path.stem == old and path.parent.name == "checkpoints"))
 
 
-def _explanations(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
-    for lesson in project.checkpoints():
-        for identity, key in files.keys(project, lesson).items():
-            for sentence in _strings(key.get("why", "")):
-                if len(sentence) >= SHORT // 2:
-                    for path, text in texts.items():
-                        if sentence in text:
-                            yield Finding(
-                                "leaked-explanation",
-                                f"{path}: holds the explanation of the checkpoint item {identity!r}",
-                            )
-
-
-def _formulas(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
-    """A finding for each formula of a key that is also in the question's file or in a notebook of its checkpoint."""
-    for lesson in project.checkpoints():
-        beside = [
-            project.checkpoint_items(lesson),
-            *(path for path in texts if path.suffix == ".ipynb" and path.stem in checkpoint_names(lesson)),
-        ]
-        keys = files.keys(project, lesson)
-        for one in (one for item in files.checkpoint_items(project, lesson).values() for one in alternatives(item)):
-            key = keys.get(one["id"], {}) if "draw" in one else {}
-            number = key.get("number", {})
-            numbers = [part.get(name) for part in (number, *number.get("traps", ())) for name in NUMBERS]
-            for formula in _strings([key.get("let"), key.get("correct"), numbers]):
-                for path in beside:
-                    if re.search(r"[-+*/%(]", formula) and formula in texts.get(path, ""):
-                        yield Finding(
-                            "leaked-formula", f"{path}: holds the formula `{formula}` of the key of {one['id']!r}"
-                        )
+def _of_keys(project: Project, lesson: str, texts: dict[Path, str]) -> Iterator[Finding]:
+    """A finding for each explanation of a key anywhere, and for each of its formulas that is also in the question's file or in a notebook
+    of its checkpoint.
+    """
+    keys = files.keys(project, lesson)
+    for identity, key in keys.items():
+        for sentence in _strings(key.get("why", "")):
+            for path in (path for path, text in texts.items() if len(sentence) >= SHORT // 2 and sentence in text):
+                yield Finding(
+                    "leaked-explanation", f"{path}: holds the explanation of the checkpoint item {identity!r}"
+                )
+    notebooks = [path for path in texts if path.suffix == ".ipynb" and path.stem in checkpoint_names(lesson)]
+    for one in (one for item in files.checkpoint_items(project, lesson).values() for one in alternatives(item)):
+        key = keys.get(one["id"], {}) if "draw" in one else {}
+        number = key.get("number", {})
+        numbers = [part.get(name) for part in (number, *number.get("traps", ())) for name in NUMBERS]
+        for formula in _strings([key.get("let"), key.get("correct"), numbers]):
+            for path in (project.checkpoint_items(lesson), *notebooks):
+                if re.search(r"[-+*/%(]", formula) and formula in texts.get(path, ""):
+                    yield Finding(
+                        "leaked-formula", f"{path}: holds the formula `{formula}` of the key of {one['id']!r}"
+                    )
 
 
 def _strings(value: object) -> Iterator[str]:
