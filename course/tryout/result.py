@@ -16,7 +16,7 @@ from course.tryout import verdicts
 from course.tryout.settings import OTHER_DEVICE, Setting
 from course.tryout.verdicts import Row
 
-NOTHING = dict.fromkeys(("ratio", "low", "high", "sets", "busy", "bits", "error", "error_as_is", "float64", "why"))
+NOTHING = dict.fromkeys(("ratio", "low", "high", "sets", "bits", "error", "error_as_is", "float64", "why"))
 """A row of which nothing is known."""
 
 
@@ -43,9 +43,8 @@ class Tried:
         """One row a setting, the fastest first; pandas.DataFrame takes them.
 
         setting, name, family, lossy, lines (to paste), verdict (see `verdicts.verdict_of`), ratio (time / time as it is), low, high
-        (likely range; None: too few sets), sets (of blocks in turns, in new processes), busy (other programs
-        kept the machine busy), bits (same?), error and error_as_is (largest relative difference from float64; float64: whether that run was
-        possible), why (it could not be tried).
+        (likely range; None: too few sets), sets (of blocks in turns, in new processes), bits (same?), error and error_as_is (largest
+        relative difference from float64; float64: whether that run was possible), why (it could not be tried).
         """
         rows = []
         for one in (one for one in self.settings if one.id in self.found):
@@ -104,7 +103,7 @@ class Tried:
         """The time ratios with their likely ranges; None where nothing was timed."""
         lost, drawn = t("costs accuracy", "损失精度"), []
         said = {"same": pick(verdicts.WORDS["same"]), "unsure": t("not clear", "说不准")}
-        for row in filter(_has_time, self._shown()):
+        for row in (row for row in self._shown() if row["low"]):
             mark, verdict = lost if verdicts.loses(row) else "", said.get(verdicts.verdict_of(row), "")
             drawn.append(Ratio(row["name"], row["ratio"], row["low"], row["high"], mark, row["sets"], verdict))
         ends = t("faster", "更快"), t("slower", "更慢")
@@ -118,11 +117,13 @@ class Tried:
             t("output", "输出"),
             t("verdict", "结论"),
         )
-        words = [(row["name"], _time(row), _changed(row), verdicts.verdict_words(row)) for row in self._shown()]
-        told = [at for at in range(len(names)) if any(line[at] != "–" for line in words)]
+        words = [
+            (row["name"], _time(row), _changed(row), pick(verdicts.WORDS[verdicts.verdict_of(row)]))
+            for row in self._shown()
+        ]
         folds = [
             Fold(t("Lines to paste", "可以粘贴的代码"), code="\n".join(self.lines()), open=True),
-            Fold(t("Each setting", "每一项"), (), [{names[at]: line[at] for at in told} for line in words]),
+            Fold(t("Each setting", "每一项"), (), [dict(zip(names, line, strict=True)) for line in words]),
             Fold(t("What was not tried, or failed", "没有试的，或出错的"), tuple(self.not_tried())),
         ]
         shown = tuple(fold for fold in folds if fold.said or fold.rows or fold.code)
@@ -148,16 +149,11 @@ class Tried:
 
 def _place(row: Row) -> float:
     """Where a row stands: by its time, what tells nothing last."""
-    return row["ratio"] if row["low"] and not verdicts.unjudged(row) else math.inf
-
-
-def _has_time(row: Row) -> bool:
-    """Whether its time is worth showing."""
-    return bool(row["low"]) and not verdicts.unjudged(row)
+    return row["ratio"] if row["low"] else math.inf
 
 
 def _time(row: Row) -> str:
-    if not _has_time(row):
+    if not row["low"]:
         return "–"
     ratio, low, high = format_ratio(row["ratio"], row["low"], row["high"])
     return f"{ratio} ({low}–{high})"

@@ -60,11 +60,9 @@ JOINT = "+"
 """Stands between the ids of what is compared together."""
 
 
-def run(
-    work: Any, inputs: Sequence[Any], training: bool, only: str | Sequence[str] | None, compile_: bool, budget: float
-) -> Tried:
+def run(work: Any, inputs: Sequence[Any], only: str | Sequence[str] | None, budget: float) -> Tried:
     """What the verb does, with its arguments."""
-    step = step_of(work, inputs, training)
+    step = step_of(work, inputs)
     require_positive(budget=budget)
     trial = Trial(step, chosen(only), float(budget))
     trial.bar = progress(trial.budget, t("trying switches", "正在试开关"))
@@ -74,7 +72,7 @@ def run(
         contextlib.redirect_stderr(sink),
     ):
         try:
-            trial.look(folder, compile_ or only is not None)
+            trial.look(folder)
             while names := trial.next():
                 trial.compare(names)
         finally:
@@ -110,12 +108,10 @@ class Trial:
 
     # --- what settings do to the result ---------------------------------------------------------------------------
 
-    def look(self, folder: str, compile_: bool) -> None:
+    def look(self, folder: str) -> None:
         """See what runs in the step, and what each setting does to the result. Raises TimingError where the step cannot be copied, or
         fails as it is."""
-        wanted = {
-            name: [name] for name, one in self.known.items() if not one.kept and (compile_ or one.way != "compile")
-        }
+        wanted = {name: [name] for name, one in self.known.items() if not one.kept}
         try:
             self.venue = Venue(self.step, folder)
             found = self.venue.probe(wanted, LOOK * self.budget)
@@ -148,8 +144,6 @@ class Trial:
         for name, one in self.known.items():
             if why := one.why_not(look):
                 self.out.refused[name] = why
-            elif one.way == "compile" and not compile_:
-                self.out.refused[name] = both("only with compile=True", "加 compile=True 才试")
             else:
                 row = self.out.found[name] = {}
                 self._learn(name, row, self._digits(name, [name]) if one.kept else found["rows"].get(name))
@@ -232,7 +226,9 @@ class Trial:
         for name, row in {**self.out.found, JOINT.join(together.get("of", ())): together}.items():
             if some := self.ratios.get(name):
                 ratio, low, high = likely.get(name, (some[-1], None, None))
-                row.update(ratio=ratio, low=low, high=high, sets=len(some), busy=busy)
+                row.update(ratio=ratio, low=low, high=high, sets=len(some))
+                if busy and name in self.known and self.known[name].family == "threads":  # they wait for one another
+                    row.update(low=None, high=None, why=t("the machine is too busy to tell", "机器太忙，说不准"))
 
     def _failed(self, name: str, said: str) -> None:
         """Say under a setting what was raised. Raises TimingError where the step itself raised, or none could be started."""
@@ -251,7 +247,6 @@ class Trial:
         if out.together.get("of") != self.best():
             out.together.clear()
         out.base_ms, out.seconds = statistics.median(self.base_ms or [0.0]), time.monotonic() - self.began
-        rows = [row for row in out.rows() if not verdicts.unjudged(row)]
         used = statistics.fmean(self.others) if self.others else load.others()
         if used > BUSY and out.found:
             part = f"{100 * used:.0f}"
@@ -260,7 +255,7 @@ class Trial:
                 "Try again when it is quiet.",
                 f"其他程序占用了这台机器的 {part}%：小的差别看不出来，线程数也没法判断。等机器空闲再试。",
             )
-        elif any(row["verdict"] == "late" or verdicts.hopeful(row) for row in rows):
+        elif any(row["verdict"] == "late" or verdicts.hopeful(row) for row in out.rows()):
             self.note("A larger budget may settle what is open.", "加大预算，没定的也许能有结论。")
 
 

@@ -154,10 +154,10 @@ def all_settings() -> list[Setting]:
 
 
 def chosen(only: str | Sequence[str] | None) -> list[Setting]:
-    """The settings that are asked for, by default all. Raises TimingError for a word of `only` that names none."""
+    """The settings that are asked for, by default all but torch.compile. Raises TimingError for a word of `only` that names none."""
     known = all_settings()
     if only is None:
-        return known
+        return [one for one in known if one.way != "compile"]
     wanted = {str(word) for word in (only if isinstance(only, (list, tuple, set)) else [only])} or {""}
     words = set().union(*(one.words for one in known))
     listed = ", ".join(sorted({one.family or one.id for one in known}))

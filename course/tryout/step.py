@@ -14,42 +14,27 @@ from course.core.i18n import t
 from course.flags import using
 from course.timing import TimingError
 from course.timing.validation import require_callable
-from course.tryout.settings import Setting, tensors_of
+from course.tryout.settings import Setting
 
 Step = Callable[[], Any]
 BLOCK_S, SHORT_S = 0.01, 0.05
 """Shortest block of calls that is timed; and up to which length of a call cold caches would show in it."""
 
 
-class Forward:
-    """model(*args, **kwargs); with `training` also the backward of the mean square of what came out: returns that and the gradients."""
-
-    def __init__(self, model: nn.Module, args: Sequence[Any], kwargs: dict[str, Any], training: bool) -> None:
-        self.model, self.args, self.kwargs, self.training = model, tuple(args), kwargs, training
-
-    def __call__(self) -> Any:
-        if not self.training:
-            return self.model(*self.args, **self.kwargs)
-        self.model.train()
-        self.model.zero_grad()
-        with torch.enable_grad():
-            result = tensors_of(self.model(*self.args, **self.kwargs))
-            floats = [one.float() if one.dtype.itemsize < 4 else one for one in result if one.requires_grad]
-            sum(one.square().mean() for one in floats).backward()
-        return [one.detach() for one in result], [one.grad for one in self.model.parameters() if one.grad is not None]
-
-
-def step_of(work: Any, inputs: Sequence[Any], training: bool) -> Step:
+def step_of(work: Any, inputs: Sequence[Any]) -> Step:
     """The step to try. Raises TimingError, with the right form, for anything that is none."""
     if isinstance(work, nn.Module) and inputs:
         only = inputs[0] if len(inputs) == 1 else inputs
         if isinstance(only, dict):
-            return Forward(work, (), only, training)
-        return Forward(work, only if isinstance(only, (tuple, list)) else inputs, {}, training)
-    if isinstance(work, nn.Module) or callable(work) and (inputs or training):
-        english = "Write try_switches(step), a function of no arguments, or try_switches(model, x); there training=True adds a backward."
-        chinese = "写法是 try_switches(step)（step 是不带参数的函数），或 try_switches(model, x)，后者加上 training=True 会再做反向。"
-        raise TimingError(t(english, chinese))
+            return partial(work, **only)
+        return partial(work, *(only if isinstance(only, (tuple, list)) else inputs))
+    if isinstance(work, nn.Module) or callable(work) and inputs:
+        english = (
+            "Write try_switches(step), a function of no arguments, such as a training step, or try_switches(model, x)."
+        )
+        raise TimingError(
+            t(english, "写法是 try_switches(step)（step 是不带参数的函数，例如一步训练），或 try_switches(model, x)。")
+        )
     require_callable(getattr(work, "__name__", "step"), work)
     return work
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from course.core.i18n import Text, both, pick, t
+from course.core.i18n import Text, both
 from course.core.units import less_time
 from course.experiment.reading import kind_of
 
@@ -30,7 +30,7 @@ WORDS = {
     "digits": both("faster, but less exact: your decision", "更快，但精度下降：由你决定"),
     "same": both("no difference", "没差别"),
     "slower": both("slower", "更慢"),
-    "unsure": both("machine too busy to tell", "机器太忙，说不准"),
+    "unsure": both("not clear yet", "还说不准"),
     "late": both("no time left", "没时间试了"),
     "untried": both("could not be tried, see below", "没能试，见下"),
 }
@@ -46,7 +46,7 @@ def verdict_of(row: Row) -> str:
     if 1 - ALIKE <= row["low"] and row["high"] <= 1 + ALIKE:
         return "same"
     kind = kind_of(row)
-    if kind not in ("faster", "slower") or unjudged(row) or kind == "faster" and row["high"] > WIDE * row["low"]:
+    if kind not in ("faster", "slower") or kind == "faster" and row["high"] > WIDE * row["low"]:
         return "unsure"
     return "slower" if kind == "slower" else "digits" if loses(row) else "take"
 
@@ -59,22 +59,11 @@ def settled(row: Row) -> bool:
     return verdict in ("same", "slower", "untried")
 
 
-def unjudged(row: Row) -> bool:
-    """Whether nothing can be told: threads on a busy machine wait for one another, so that fewer of them win."""
-    return bool(row.get("busy")) and row.get("family") == "threads"
-
-
 def hopeful(row: Row) -> bool:
     """Whether more time may well find that the setting helps: it is open, its range reaches far enough below 1, and it seems faster by half
     of that, or the range is too wide to say anything."""
-    is_open = verdict_of(row) == "unsure" and not unjudged(row) and row["low"] < 1 - SMALL
+    is_open = verdict_of(row) == "unsure" and row["low"] < 1 - SMALL
     return bool(is_open and (row["ratio"] < 1 - SMALL / 2 or row["high"] > VAGUE * row["low"]))
-
-
-def verdict_words(row: Row) -> str:
-    """The verdict on a row in the reader's language."""
-    verdict = verdict_of(row)
-    return t("not clear yet", "还说不准") if verdict == "unsure" and not unjudged(row) else pick(WORDS[verdict])
 
 
 def loses(row: Row) -> bool:
@@ -117,7 +106,7 @@ def headline(rows: Sequence[Row], together: Row | None) -> Text:
         return both("Too little was measured to tell.", "测得太少，还说不准。")
     if any(verdict_of(one) == "late" for one in rows) or any(map(hopeful, timed)):
         return both("No gain is sure yet.", "还没有哪项设置确定有用。")
-    if any(verdict_of(one) == "unsure" and not unjudged(one) for one in timed):
+    if any(verdict_of(one) == "unsure" for one in timed):
         return both("No gain is sure: leave your step as it is.", "没有确定的好处：保持原样就好。")
     return both("Nothing tried helps: leave your step as it is.", "试过的都没用：保持原样就好。")
 

@@ -10,18 +10,12 @@ if TYPE_CHECKING:
 
 
 def try_switches(
-    work: Any = None,
-    *inputs: Any,
-    training: bool = False,
-    only: str | Sequence[str] | None = None,
-    compile: bool = False,
-    budget: float = 90.0,
+    work: Any = None, *inputs: Any, only: str | Sequence[str] | None = None, budget: float = 90.0
 ) -> Tried:
     """Try every setting that can matter for this step on this machine, one at a time, then the faster ones together.
 
-    >>> try_switches(step)                       # a function without arguments          # doctest: +SKIP
+    >>> try_switches(step)                       # a function without arguments, such as a training step     # doctest: +SKIP
     >>> try_switches(model, x)                   # model(x); x may also be a tuple of arguments or a dict of named ones
-    >>> try_switches(model, x, training=True)    # forward and backward (of the mean square), in train mode
     >>> try_switches(step, only="threads")
 
     One look at the operators that ran says which settings can matter. Those are compared with the step as it is in several sets of new
@@ -32,11 +26,11 @@ def try_switches(
 
     New processes get copies of the step: nothing runs in yours. What cannot be copied, such as a step that holds a lock or a generator, is
     refused. What it prints is hidden.
-    only: names of settings, families or switches, such as "channels_last", "threads", "mkldnn.enabled". compile: also
-    torch.compile. budget: seconds for all of it, about.
+    only: names of settings, families or switches, such as "channels_last", "threads", "mkldnn.enabled"; "compile", torch.compile, is
+    tried only where it is named. budget: seconds for all of it, about.
     Returns a `Tried`: a sentence, in a notebook a picture, a table, the lines to paste; .rows(), .lines(). Raises
     TimingError, in a sentence.
     """
     from course.tryout.running import run  # with torch, which a card does not need
 
-    return run(work, inputs, training, only, compile, budget)
+    return run(work, inputs, only, budget)

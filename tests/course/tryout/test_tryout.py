@@ -29,7 +29,7 @@ from course.tryout import running, there, verdicts
 from course.tryout.digits import Digits, differs
 from course.tryout.running import Venue
 from course.tryout.settings import all_settings, look_at
-from course.tryout.step import step_of, under
+from course.tryout.step import under
 from tests.conftest import ROOT
 from tests.support.timing_clocks import Cost, NoisyClock
 
@@ -353,6 +353,18 @@ class RaisesLate(Planted):
         return super().__call__()
 
 
+@pytest.mark.skipif(sum("threads" in one for one in SETTINGS) < 2, reason="one core")
+def test_threads_are_not_judged_on_a_busy_machine(monkeypatch):
+    """One process of several threads waits for the slowest: fewer of them win there, and nowhere else."""
+    step = Planted(None)
+    step.cost = lambda step: 0.5 if torch.get_num_threads() > 1 else 1
+    monkeypatch.setattr(running.load.Since, "others", lambda self: 0.8)
+    found = on_a_pretended_clock(step, monkeypatch, ["threads", "oneDNN-off"], 8)
+    rows = [row for row in found.rows() if row["family"] == "threads"]
+    assert rows and all(row["verdict"] == "untried" and "too busy" in row["why"] and row["low"] is None for row in rows)
+    assert "Other programs used 80 % of this machine" in str(found)
+
+
 THREE = ["oneDNN-off", "matmul-medium", "channels_last"]
 
 
@@ -377,7 +389,12 @@ def test_a_gradient_that_is_rounding_alone_has_no_digit_to_lose():
 
     def copied():
         one, given = copy.deepcopy(model), x.clone()
-        return step_of(one, [given], True), [*one.parameters(), *one.buffers(), given]
+
+        def step():
+            one(given).square().mean().backward()
+            return [each.grad for each in one.parameters()]
+
+        return step, [*one.parameters(), *one.buffers(), given]
 
     bench = Digits(copied)
     found = bench.of([SETTINGS["channels_last"]])
