@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from course.core import home
 from course.core.i18n import t
@@ -54,43 +55,18 @@ class AnswerLog:
         self._read_to, self._last = 0, b""
 
     def append(
-        self,
-        event: str,
-        item: str,
-        *,
-        options: Iterable[str] = (),
-        number: float | None = None,
-        confidence: int | None = None,
-        verdict: str | None = None,
-        points: float | None = None,
-        lesson: str | None = None,
-        record: str | None = None,
-        because: str | None = None,
-        variant: str | None = None,
-        at: datetime | None = None,
+        self, event: str, item: str, *, options: Iterable[str] = (), at: datetime | None = None, **fields: Any
     ) -> Entry:
         """Write one entry and return it; never raises for a full disk or a read-only folder (see
-        ``notices``).
+        ``notices``). at: when it happened, by default now. fields: those of `Entry`; an empty text counts as none.
 
         Raises ValueError for an event that is not one of EVENTS.
         """
         if event not in EVENTS:
             raise ValueError(f"unknown event {event!r}; the events are {', '.join(EVENTS)}")
-        entry = Entry(
-            str(uuid.uuid4()),
-            stamp(at or after(now(), self._last_time(item))),
-            event,
-            item,
-            tuple(options),
-            number,
-            confidence,
-            verdict,
-            points,
-            lesson,
-            record=record,
-            because=because or None,
-            variant=variant or None,
-        )
+        said = {name: value for name, value in fields.items() if value != ""}
+        time = stamp(at or after(now(), self._last_time(item)))
+        entry = Entry(str(uuid.uuid4()), time, event, item, tuple(options), **said)
         self.pending.append(entry)
         try:
             self.write_lines(b"".join(map(to_line, self.pending)))

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from course.learning.bets import Bet, placed_bets
 from course.learning.entry import Entry, now
 from course.learning.review import plan
 from course.questions.bank import Bank
@@ -44,10 +43,9 @@ class LessonProgress:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress in all lessons. bets: (won, lost, not decided)."""
+    """The progress in all lessons."""
 
     lessons: tuple[LessonProgress, ...]
-    bets: tuple[int, int, int]
 
     @property
     def due(self) -> int:
@@ -67,7 +65,7 @@ def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None) ->
     for entry in entries:
         if entry.event == "check" and entry.verdict == "correct":
             solved[entry.item[:2]].add(entry.item)
-    practice, graded, bets = bank.items(), bank.items(checkpoint=True), placed_bets(entries, bank)
+    practice, graded = bank.items(), bank.items(checkpoint=True)
     waiting = Counter(bank[item].lesson for item in plan(entries, bank, moment).items)
     lessons = []
     for lesson in bank.lessons():
@@ -88,9 +86,4 @@ def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None) ->
                 lesson in finished and bool(given or not own or lesson in moved),
             )
         )
-    return Progress(tuple(lessons), _counts(bets))
-
-
-def _counts(bets: list[Bet]) -> tuple[int, int, int]:
-    number = Counter(bet.state for bet in bets)
-    return number["won"], number["lost"], number["open"] + number["inconclusive"]
+    return Progress(tuple(lessons))

@@ -53,12 +53,6 @@ def plan(entries: Iterable[Entry], bank: Bank, now: datetime) -> Plan:
     )
 
 
-def day_words(day: date, today: date) -> str:
-    """A day in words: today, tomorrow, 2026-11-24."""
-    near = {today: t("today", "今天"), today + timedelta(days=1): t("tomorrow", "明天")}
-    return near.get(day, t(day.isoformat(), f" {day.isoformat()} "))
-
-
 def ideas(count: int) -> str:
     """A number of concepts in words."""
     return t(f"{count} idea" + ("s" if count != 1 else ""), f"{count} 个知识点")
@@ -97,10 +91,10 @@ def greeting(found: Plan, now: datetime) -> list[str]:
 def next_words(found: Plan, now: datetime) -> str:
     """A sentence: when the next concept will be due."""
     first = min(found.table, key=lambda one: one.due)
-    day = day_words(max(now.date(), first.due.astimezone(now.tzinfo).date()), now.date())
-    later = day == t("today", "今天")
-    when = t("later today", "今天晚些时候") if later else t(f"on {day}" if day != "tomorrow" else day, day)
-    return t(f"The next idea comes back {when}. Coming later is fine too.", f"下一个知识点{when}回来，晚几天也没关系。")
+    day = max(now.date(), first.due.astimezone(now.tzinfo).date()).isoformat()
+    return t(
+        f"The next idea comes back on {day}. Coming later is fine too.", f"下一个知识点 {day} 回来，晚几天也没关系。"
+    )
 
 
 A_DAY = 12

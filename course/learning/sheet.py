@@ -9,9 +9,8 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -186,12 +185,7 @@ class AnswerSheet:
 
     def bundle(self) -> dict[str, Any]:
         """The MIME bundle of the output: the data under the course's MIME type, and a readable list as HTML and as text."""
-        view = self.view()
-        return {MIME: self.payload(), "text/html": sheet_html(view), "text/plain": sheet_text(view)}
-
-    def view(self) -> SheetView:
-        """The content of the readable list."""
-        return SheetView(self.checkpoint, self.items, self.answers, self.path.name, self.notices, self.student)
+        return {MIME: self.payload(), "text/html": sheet_html(self), "text/plain": sheet_text(self)}
 
     def show(self) -> None:
         """Display the sheet; every later answer updates this output."""
@@ -237,21 +231,7 @@ def current_sheet() -> AnswerSheet | None:
     return next(iter(_open.values()), None)
 
 
-@dataclass(frozen=True)
-class SheetView:
-    """The content of the list: the questions in order, the answers by item id, the file, sentences for the learner. student: the
-    student of this paper, "" where all have the same.
-    """
-
-    checkpoint: str
-    items: Sequence[str]
-    answers: Mapping[str, Mapping[str, Any]]
-    file: str
-    notices: Sequence[str] = ()
-    student: str = ""
-
-
-def _rows(sheet: SheetView) -> list[tuple[str, str, str]]:
+def _rows(sheet: AnswerSheet) -> list[tuple[str, str, str]]:
     """(item, answer in words, local time) for every question of the checkpoint."""
     rows = []
     for item in dict.fromkeys([*sheet.items, *sheet.answers]):
@@ -264,13 +244,13 @@ def _rows(sheet: SheetView) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _other(sheet: SheetView, item: str) -> str:
+def _other(sheet: AnswerSheet, item: str) -> str:
     """The student of the paper on which a question was answered, where it is another paper; "" otherwise."""
     said = sheet.answers.get(item, {}).get("student", "") if sheet.student else ""
     return said if same_student(said) != same_student(sheet.student) else ""
 
 
-def _given(sheet: SheetView, item: str) -> str:
+def _given(sheet: AnswerSheet, item: str) -> str:
     """The answer in words, such as "b", "c, a, d" or "3"; "" where nothing is chosen."""
     saved = sheet.answers.get(item)
     return Response(tuple(saved["options"]), saved["number"]).words if saved else ""
@@ -283,21 +263,21 @@ def local_time(time: str) -> str:
     return datetime.fromisoformat(time.replace("Z", "+00:00")).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _summary(sheet: SheetView) -> str:
+def _summary(sheet: AnswerSheet) -> str:
     done = sum(bool(_given(sheet, item)) and not _other(sheet, item) for item in sheet.items)
     whose = t(f"Paper of {sheet.student}. ", f"{sheet.student} 的试卷。") if sheet.student else ""
     return whose + t(f"{done} of {len(sheet.items)} questions answered.", f"{len(sheet.items)} 题中已作答 {done} 题。")
 
 
-def _where(sheet: SheetView) -> str:
+def _where(sheet: AnswerSheet) -> str:
     return t(
-        f"Your answers are kept in this output and in {sheet.file}. Save the notebook before you hand it in. "
+        f"Your answers are kept in this output and in {sheet.path.name}. Save the notebook before you hand it in. "
         "After reloading the page, run this cell again.",
-        f"答案保存在这个输出和 {sheet.file} 中。交卷前请保存 notebook；重新打开页面后，请再运行一次本单元格。",
+        f"答案保存在这个输出和 {sheet.path.name} 中。交卷前请保存 notebook；重新打开页面后，请再运行一次本单元格。",
     )
 
 
-def sheet_html(sheet: SheetView) -> str:
+def sheet_html(sheet: AnswerSheet) -> str:
     """The list as an HTML table with a caption. No meaning depends on colour."""
     head = "".join(
         f'<th scope="col" style="text-align:left">{one}</th>'
@@ -320,7 +300,7 @@ def sheet_html(sheet: SheetView) -> str:
     )
 
 
-def sheet_text(sheet: SheetView) -> str:
+def sheet_text(sheet: AnswerSheet) -> str:
     """The list as plain text."""
     lines = [f"{t('Answer sheet', '答题卡')} · {sheet.checkpoint} · {_summary(sheet)}"]
     lines += [f"  {item}: {state} {time}".rstrip() for item, state, time in _rows(sheet)]

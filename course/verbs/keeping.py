@@ -65,19 +65,6 @@ def _names_of(words: str, found: list[str], verb: str) -> None:
     say(t(f"For `{words}` see {calls}.", f"和 `{words}` 有关的：{calls}。"))
 
 
-def _misspelt(words: str) -> list[str]:
-    """The switch that a single word probably meant, in a list; empty where none is near."""
-    meant = closest(words) if len(words.split()) == 1 else None
-    return [meant] if meant else []
-
-
-def _perhaps(calls: list[str]) -> str:
-    """A sentence with what was probably meant; empty where nothing is near."""
-    if not calls:
-        return ""
-    return t(f" Perhaps {' or '.join(calls)}?", f"也许是 {' 或 '.join(calls)}？")
-
-
 def _of_lessons_met(every: list[knowledge.Knowledge]) -> None:
     """Show the knowledge cards of this lesson and of those in which something was answered or run (all if there are none), and
     how to print them.
@@ -133,14 +120,14 @@ def what(words: str | None = None) -> None:
         calls = t(", ", "、").join(found)
         say(t(f"The course asks or shows this: {calls}.", f"课程里问到、演示过：{calls}。"))
     else:
-        say(
-            t(
-                f"“{words}” is neither a term nor a switch nor a message that the course knows.",
-                f"词条、开关、报错里都没有“{words}”。",
-            )
-            + _perhaps([f'`what("{one}")`' for one in glossary.near(words, terms, 2) or _misspelt(words)])
-            + t(" `what()` lists the terms.", "`what()` 列出全部词条。")
+        meant = glossary.near(words, terms, 2) or [closest(words) if len(words.split()) == 1 else None]
+        calls = t(" or ", " 或 ").join(f'`what("{one}")`' for one in filter(None, meant))
+        said = t(
+            f"“{words}” is neither a term nor a switch nor a message that the course knows.",
+            f"词条、开关、报错里都没有“{words}”。",
         )
+        perhaps = t(f" Perhaps {calls}?", f"也许是 {calls}？") if calls else ""
+        say(said + perhaps + t(" `what()` lists the terms.", "`what()` 列出全部词条。"))
 
 
 def _not_here(name: str, words: str, known: Iterable[messages.Message]) -> None:

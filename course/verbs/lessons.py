@@ -39,28 +39,11 @@ def lesson(lesson_id: str, language: str | None = None) -> None:
     flags.watch()
     on_colab = colab_notice.before_answering()  # may bring answers along, which the line about progress then counts
     say(
-        f"🔧 {pick(machine.one_line())}" + ("" if project else f" · {_live()}"),
+        f"🔧 {pick(machine.one_line())}",
         _too_old(),
         _steps_solved(lesson_id) if project else _where_you_are(lesson_id),
         *on_colab,
         *state.now.log.take_notices(),
-    )
-
-
-def _live() -> str:
-    """Which experiments this machine runs, and which it replays."""
-    from course.core import machine
-
-    if machine.can("cuda"):
-        return t("GPU experiments run live", "GPU 实验在本机实测")
-    if machine.can("mps"):
-        return t(
-            "experiments for the CPU and the Apple GPU run live, those for an NVIDIA GPU are replayed where there is a recording",
-            "CPU 和苹果 GPU 的实验在本机实测，NVIDIA GPU 的实验有录好的结果就回放",
-        )
-    return t(
-        "CPU experiments run live, GPU experiments are replayed where there is a recording",
-        "CPU 实验在本机实测，GPU 实验有录好的结果就回放",
     )
 
 

@@ -77,15 +77,10 @@ def checkpoint_words(one: LessonProgress) -> str:
 
 def progress_html(found: Progress, kept_in: str = "") -> str:
     """The map of the course as a page. kept_in: where the log is."""
-    won, lost, rest = found.bets
     due = (
         t(f"Due for review now: {found.due}. Run `review()`.", f"现在要复习的：{found.due} 项。运行 `review()`。")
         if found.due
         else t("Nothing is due for review today.", "今天没有要复习的内容。")
-    )
-    bets = t(
-        f"Bets: {won} won, {lost} lost, {rest} not decided. `bets()` shows them all.",
-        f"下注：押中 {won}，没押中 {lost}，还没揭晓 {rest}。用 `bets()` 查看全部赌注。",
     )
     rule = t(
         f"A checkpoint looks ready when {READY:.0%} of the practice questions are right at your latest answer; "
@@ -106,7 +101,7 @@ def progress_html(found: Progress, kept_in: str = "") -> str:
     title = t("Your progress", "学习进度")
     return page(
         title,
-        f"<p>{'<br>'.join(map(inline, (due, bets)))}</p>",
+        f"<p>{inline(due)}</p>",
         table(heads, [_row(one) for one in found.lessons], title),
         f"<p><small>{rule}{'<br>' + place if kept_in else ''}</small></p>",
     )

@@ -79,8 +79,8 @@ def _parts() -> Iterator[Part]:
     yield Part("sheets", t("📄 Cheat sheets", "📄 速查表"), sheets_html(sheet_of(group) for group in GROUPS))
     yield Part("interview", t("🎤 Interview", "🎤 面试题"), _interview())
     yield Part("cards", t("🎴 Knowledge cards", "🎴 知识卡"), cards_html(knowledge.read().values()))
-    yield Part("bets", t("🎲 Bets", "🎲 赌注"), bets_html(), flows=True)
-    yield Part("passport", t("🛂 Passport", "🛂 护照"), passport_html(), flows=True)
+    yield Part("bets", t("🎲 Bets", "🎲 赌注"), bets_html())
+    yield Part("passport", t("🛂 Passport", "🛂 护照"), passport_html())
 
 
 def _interview() -> str:
@@ -122,14 +122,11 @@ addEventListener("afterprint",()=>{for(const d of opened)d.open=false;});
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the file. name: for its address. body: HTML. flows: on paper it begins where
-    the part before it ends.
-    """
+    """One part of the file. name: for its address. body: HTML."""
 
     name: str
     title: str
     body: str
-    flows: bool = False
 
 
 def document(parts: Sequence[Part]) -> str:
@@ -138,9 +135,7 @@ def document(parts: Sequence[Part]) -> str:
     note = t("Made on this machine from your own records and answers.", "由你自己的测量和作答在本机生成。")
     links = "".join(f'<li><a href="#{part.name}">{html.escape(part.title)}</a></li>' for part in parts)
     sections = "".join(
-        f'<section class="{"flows" if part.flows or not place else ""}" id="{part.name}">'
-        f"<h2>{html.escape(part.title)}</h2>{part.body}</section>"
-        for place, part in enumerate(parts)
+        f'<section id="{part.name}"><h2>{html.escape(part.title)}</h2>{part.body}</section>' for part in parts
     )
     contents = f'<nav aria-label="{t("Parts", "目录")}"><ul>{links}</ul></nav>'
     return html_file(title, f"<p>{note}</p>{contents}{sections}<script>{SCRIPT}</script>")

@@ -124,10 +124,10 @@ def test_a_file_that_cannot_be_written_is_said_and_the_notebook_keeps_the_answer
 
 def test_the_list_says_in_words_what_is_answered(sheet):
     sheet.record("05-c-one", Response(()), START)
-    assert "0 of 2" in sheet_text(sheet.view()) and "0 of 2" in sheet_html(sheet.view()), "nothing chosen is no answer"
+    assert "0 of 2" in sheet_text(sheet) and "0 of 2" in sheet_html(sheet), "nothing chosen is no answer"
     sheet.record("05-c-one", Response(("b",)), START)
-    assert "1 of 2" in sheet_text(sheet.view()) and "05-c-count: not answered" in sheet_text(sheet.view())
-    html = sheet_html(sheet.view())
+    assert "1 of 2" in sheet_text(sheet) and "05-c-count: not answered" in sheet_text(sheet)
+    html = sheet_html(sheet)
     assert '<th scope="col"' in html and "<caption" in html and "answered: b" in html
 
 
