@@ -118,23 +118,6 @@ def test_drawn_calls_are_the_same_each_time_and_can_be_pasted():
     assert arguments(call)[0][1] <= 0.5
 
 
-def test_an_answer_is_tried_through_a_function_and_its_sentences_need_not_show_the_calls():
-    entry = {
-        **ADD, "setup": "def least(add, *pair):\n    return min(add(*pair), add(0, 0))", "through": "least",
-        "shown": "add(a, b)", "slips": {},
-        "cases": [{"call": "-3, 1", "why": {"en": "minus three", "zh": "负三"}}, "1, 2"],
-        "differs": {"en": "{why} of {call}: {wrong} of {cases}", "zh": "{why}"},
-    }  # fmt: skip
-    assert Cases.of(entry).judge(lambda a, b: a + b).state == "correct"
-    assert Cases.of(entry).judge(lambda a, b: a * b).messages[0]["en"] == "minus three of add(a, b): 1 of 2"
-    assert "`add(a, b)` stopped with `TypeError" in Cases.of(entry).judge(lambda a: a).messages[0]["en"]
-
-
-def test_a_slip_that_changes_nothing_is_refused():
-    with pytest.raises(ValueError, match=r"slip 'minus': 'x' stands 0 times"):
-        Cases.of({**ADD, "slips": {"minus": {"swap": {"x": "y"}, "says": {}}}})
-
-
 @pytest.mark.parametrize(
     ("got", "right", "equal"),
     [
@@ -169,28 +152,3 @@ def test_what_a_check_tells_has_words_and_no_words_are_told_by_none(lesson):
         assert code in written | common or any(code.startswith(one) for one in written if one.endswith(", "))
         named = {field for one in ("en", "zh") for _, field, _, _ in string.Formatter().parse(words[one]) if field}
         assert named <= values, code
-
-
-def test_a_finding_is_told_in_the_words_of_its_entry():
-    says = {
-        "few": {"half": True, "en": "{count} of {what}", "zh": "{what}有 {count} 个"},
-        "few, none": {"en": "None.", "zh": "没有。"},
-        "nobody-knows": {"undecided": True, "en": "?", "zh": "？"},
-        "right": {"en": "{count:.1f}", "zh": "{count:.1f}"},
-    }
-
-    def check(found):
-        if isinstance(found, told.Told):
-            raise found
-        return found
-
-    def judged(*codes, **values):
-        verdict = told.judged(check, says, told.Told(*codes, **values))
-        return verdict.state, verdict.reason, verdict.points, [one["zh"] for one in verdict.messages]
-
-    assert judged("few", count=2, what={"en": "cats", "zh": "猫"}) == ("partly", "few", 0.5, ["猫有 2 个"])
-    assert judged("few, none") == ("incorrect", "few", 0.0, ["没有。"])
-    assert judged("nobody-knows")[:2] == ("inconclusive", "nobody-knows")
-    assert judged("placeholder")[:2] == ("not attempted", "placeholder")
-    assert judged("few, none", "nobody-knows", points=(3, 4)) == ("partly", "few", 3, ["没有。", "？"])
-    assert told.judged(check, says, {"count": 2}).messages[0]["en"] == "2.0"

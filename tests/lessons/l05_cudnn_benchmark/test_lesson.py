@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 
-from course.experiment.probes import summed
 from course.lessons.l05_cudnn_benchmark import survey
 from course.lessons.l05_cudnn_benchmark.experiments import SCHEDULES
 from course.lessons.l05_cudnn_benchmark.search_tree import search_tree
@@ -63,26 +60,6 @@ def test_the_tree_keeps_what_the_clock_says_and_times_nothing_with_the_search_of
             else "first in the list"
         )
         assert f"{words}: kept" in drawn.picture.alt and ("nothing was timed" in drawn.headline) == (conv is trusted)
-
-
-def test_kernels_are_told_from_operations_and_summed_by_name():
-    told = (
-        ("aten::conv2d", "CPU", 90.0),
-        ("k1", "CUDA", 3.0),
-        ("k1", "CUDA", 5.0),
-        ("k2", "CUDA", 20.0),
-        ("mark", "CUDA", 0),
-    )
-    events = [
-        SimpleNamespace(
-            name=name, device_type=f"DeviceType.{kind}", time_range=SimpleNamespace(elapsed_us=lambda us=us: us)
-        )
-        for name, kind, us in told
-    ]
-    assert summed(events, on_gpu=True) == [
-        {"kernel": "k2", "calls": 1, "mean_us": 20.0},
-        {"kernel": "k1", "calls": 2, "mean_us": 4.0},
-    ]
 
 
 def test_the_survey_of_an_h100_is_the_raw_data():
