@@ -20,15 +20,9 @@ from course.cards.widgets import DOUBLE_CLICK_S
 from course.core.i18n import LANGUAGES
 from tests.conftest import ROOT, free_port, hurried, missing
 
-CHROMIUM_ARGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--no-first-run",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-quic",
-]
+CHROMIUM_ARGS = """--no-sandbox --disable-gpu --disable-background-networking --no-first-run --disable-component-update
+ --disable-sync --disable-quic""".split()
+NO_NEWS = {"fetchNews": "false", "checkForUpdates": False}
 VIEW = {"width": 1280, "height": 1000}
 REPLAY = "import os; os.environ['COURSE_REPLAY'] = '1'\n"
 """Code that has a kernel show recordings, also of what this machine could measure."""
@@ -107,17 +101,13 @@ class Lab:
 
     def __init__(self, folder: Path, work: Path | None = None):
         self.folder, self.port = folder, free_port()
-        settings = folder / "settings" / "@jupyterlab" / "notebook-extension"
-        settings.mkdir(parents=True)
-        (settings / "tracker.jupyterlab-settings").write_text(json.dumps({"windowingMode": "none"}))
-        quiet = folder / "settings" / "@jupyterlab" / "apputils-extension"
-        quiet.mkdir(parents=True)
-        (quiet / "notification.jupyterlab-settings").write_text(
-            json.dumps({"fetchNews": "false", "checkForUpdates": False})
-        )
-        page = folder / "config" / "labconfig"
-        page.mkdir(parents=True)
-        (page / "page_config.json").write_text(json.dumps({"buildCheck": False, "buildAvailable": False}))
+        for path, told in {
+            "settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings": {"windowingMode": "none"},
+            "settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings": NO_NEWS,
+            "config/labconfig/page_config.json": {"buildCheck": False, "buildAvailable": False},
+        }.items():
+            (folder / path).parent.mkdir(parents=True)
+            (folder / path).write_text(json.dumps(told))
         self.work = work or folder / "work"
         self.work.mkdir(exist_ok=True)
         env = os.environ | {
@@ -128,24 +118,11 @@ class Lab:
             "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         }
+        words = "-m jupyter lab --no-browser --allow-root --expose-app-in-browser --ServerApp.port_retries=0".split()
+        own = ["--IdentityProvider.token=", f"--port={self.port}", f"--ServerApp.root_dir={self.work}"]
+        log = open(folder / "server.log", "wb")
         self.process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "jupyter",
-                "lab",
-                "--no-browser",
-                "--allow-root",
-                f"--port={self.port}",
-                "--ServerApp.port_retries=0",
-                "--IdentityProvider.token=",
-                "--expose-app-in-browser",
-                f"--ServerApp.root_dir={self.work}",
-            ],
-            cwd=work,
-            env=env,
-            stdout=open(folder / "server.log", "wb"),
-            stderr=subprocess.STDOUT,
+            [sys.executable, *words, *own], cwd=work, env=env, stdout=log, stderr=subprocess.STDOUT
         )
         self._wait()
 

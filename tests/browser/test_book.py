@@ -216,11 +216,11 @@ def assert_fits(page, width):
 def test_a_lesson_is_open_to_all_before_and_after_an_answer_and_fits_a_phone(open_page, code):
     for dark in (False, True):
         page = open_page(code, LESSON, dark)
-        assert_open_to_all(page, f"{LESSON} {code}")
+        assert_open_to_all(page, f"{LESSON} {code}", colours_alone=dark)
         card = page.locator(IN_ROW.format(QUESTION))
         card.locator(".option").first.click()
         card.locator(".levels button").first.click()
-        assert_open_to_all(page, f"{LESSON} {code}, answered")
+        assert_open_to_all(page, f"{LESSON} {code}, answered", colours_alone=dark)
         assert_fits(page, 360)
 
 
@@ -320,7 +320,7 @@ def test_every_message_pasted_with_a_traceback_comes_first(ranked):
 # --- The one file to take home in a real Chromium without a network: for everyone, in each language, light and dark, and on paper. ---
 
 
-@pytest.mark.parametrize("language, theme", zip(LANGUAGES, ("dark", "light"), strict=True))
+@pytest.mark.parametrize("language, theme", [*zip(LANGUAGES, ("dark", "light"), strict=True)])
 def test_it_follows_the_system_fits_a_phone_and_opens_for_the_printer(chromium, tmp_path, monkeypatch, language, theme):
     monkeypatch.setattr(state, "now", state.State())
     monkeypatch.setenv("COURSE_TEXT", "1")
