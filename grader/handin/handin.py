@@ -199,13 +199,15 @@ class _Reading:
         return None
 
     def _place(self, name: str) -> str | None:
-        """The path for a file; None where it is taken, or not valid here."""
-        parts = [_short(part) for part in PurePosixPath(name).parts]
-        whole = "/".join(parts)
-        if len(parts) > DEEPEST or len(whole.encode("utf-8", "replace")) > LONGEST_PATH:
+        """The path for a file; None where it is taken, or not valid here. A file that marking looks for gets a short name then."""
+        whole = name.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
+        parts = PurePosixPath(whole).parts
+        longest = max(len(part.encode()) for part in parts)
+        if len(parts) > DEEPEST or len(whole.encode()) > LONGEST_PATH or longest > LONGEST_PART:
             if not is_ours(name):
                 return None
-            whole = parts[-1]  # too deep: a notebook goes to the top
+            ending = ".ipynb" if ".ipynb" in name.lower() else ".answers.json"
+            whole = f"renamed-{hashlib.sha256(whole.encode()).hexdigest()[:16]}{ending}"
         above = (str(one) for one in PurePosixPath(whole).parents)
         free = whole not in self.there and whole not in self._folders and not any(one in self.there for one in above)
         return whole if free else None
@@ -224,14 +226,3 @@ def is_ours(name: str) -> bool:
 
 def _rank(name: str) -> int:
     return 0 if is_ours(name) else 1 if name.lower().endswith(".zip") else 2
-
-
-def _short(part: str) -> str:
-    """The name in a form that is valid here: a long one is cut in its middle, and a broken character is replaced."""
-    part = part.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
-    if len(part.encode()) <= LONGEST_PART:
-        return part
-    ending = next((one for one in (".ipynb", ".answers.json") if part.endswith(one)), "")
-    mark = hashlib.sha256(part.encode()).hexdigest()[:8]
-    head = part.encode()[: LONGEST_PART - len(ending) - len(mark) - 1].decode("utf-8", "ignore")
-    return f"{head}~{mark}{ending}"

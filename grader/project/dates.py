@@ -1,4 +1,4 @@
-"""Read and show dates as instructors write them, always with a time zone: ``2026-12-01 23:59 Europe/Berlin``.
+"""Read and show dates as instructors write them, ``2026-12-01 23:59``, in the time zone of the course.
 
 Where the clocks are put back, an hour comes twice: the second one is meant, so that nobody is late by a misunderstanding. An
 hour that is skipped in spring means the one after it.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from datetime import date, datetime, time, timezone
+from datetime import datetime, timezone
 
 from dateutil import tz
 from nbgrader.utils import parse_utc
@@ -16,27 +16,20 @@ from nbgrader.utils import parse_utc
 from grader.project import ProjectError
 
 LONGEST_STAMP = 100  # characters; the parser takes minutes over megabytes
-WRITTEN = re.compile(r"(\S+)(?:\s+(\d{1,2})[:.：](\d{2})(?:[:.：](\d{2}))?)?(?:\s+(\D\S*))?\s*")
-FORM = "write it like 2026-12-01 23:59 Europe/Berlin"
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def utc(said: str, zone: str | None = None) -> datetime:
-    """Parse a date; returns it in UTC without a zone, as nbgrader stores it. A date without a time means the end of that day.
-
-    zone: used where ``said`` names none. Raises ProjectError with a sentence.
+def utc(said: str, zone: str) -> datetime:
+    """Parse a date by the clocks of a time zone; returns it in UTC without a zone, as nbgrader stores it. A date without a time means the
+    end of that day. Raises ProjectError with a sentence.
     """
-    found = WRITTEN.fullmatch(said)
+    whole_day = DAY.fullmatch(said.strip())
     try:
-        day, hour, minute, second, named = found.groups() if found else ("",) * 5
-        clock = time(int(hour), int(minute), int(second or 0)) if hour else time(23, 59, 59)
-        moment = datetime.combine(date.fromisoformat(day), clock)
+        moment = datetime.strptime(f"{said.strip()} 23:59" if whole_day else said.strip(), "%Y-%m-%d %H:%M")
     except ValueError:
-        raise ProjectError(f"{said!r} is no date with a time; {FORM}") from None
-    place = tz.gettz(named or zone) if named or zone else None
-    if place is None:
-        what = f"the time zone {named or zone!r} is not known" if named or zone else "it names no time zone"
-        raise ProjectError(f"{said!r}: {what}; {FORM}")
-    local = tz.resolve_imaginary(tz.enfold(moment, fold=1).replace(tzinfo=place))
+        raise ProjectError(f"{said!r} is no date with a time; write it like 2026-12-01 23:59") from None
+    moment = moment.replace(second=59 if whole_day else 0)
+    local = tz.resolve_imaginary(tz.enfold(moment, fold=1).replace(tzinfo=tz.gettz(zone)))
     return local.astimezone(timezone.utc).replace(tzinfo=None)
 
 

@@ -24,11 +24,9 @@ from grader.project import Infrastructure, ProjectError, read_yaml
 FILE = "groups.yaml"
 LONGEST = 100  # characters; a gradebook may hold 128
 LONGEST_BYTES = 200  # of a folder's name: a file system takes 255, and a file of ours is named so with an ending
-FOLDERS = "/\\"
 FORMULA = "=+-@"  # a spreadsheet computes what begins so, in full width too
 SEPARATORS = ";,\t|"  # which one splits a line into cells depends on the country of the spreadsheet
-MARKUP = '<>&"'
-PATTERN = "*?["  # nbgrader takes a name for a pattern, which would match other students
+FORBIDDEN = '/\\<>&"*?['  # signs of folders, of markup, and of patterns, for which nbgrader takes a name
 
 
 def fault(student: str) -> str | None:
@@ -37,16 +35,10 @@ def fault(student: str) -> str | None:
         return f"it is not 1 to {LONGEST} characters long"
     if not student.isprintable():  # control characters, half surrogates, what turns the direction of writing
         return "it holds signs that cannot be printed"
-    if unicodedata.normalize("NFKC", student[0])[0] in FORMULA or student[0] == ".":
-        return f"it begins with {student[0]!r}"
-    if inert(student) != student:
-        return "a spreadsheet would compute a part of it"
-    if set(student) & set(FOLDERS):
-        return "it names a folder within a folder"
-    if set(student) & set(MARKUP):
-        return "it holds markup"
-    if found := sorted(set(student) & set(PATTERN)):
-        return f"it holds {found[0]!r}, which stands for any name"
+    if student[0] == "." or inert(f"{student} ") != f"{student} ":
+        return "it begins with a dot, or a spreadsheet would compute a part of it"
+    if found := sorted(set(student) & set(FORBIDDEN)):
+        return f"it holds {found[0]!r}, which stands for something else in a path, a page or a pattern of names"
     return None
 
 

@@ -144,7 +144,7 @@ def again(root, *students) -> dict:
 def test_a_lost_gradebook_is_filled_again_and_a_renamed_student_counts_once(root, capsys):
     before = rows(root)
     (root / "gradebook.db").unlink()
-    assert main(["release", LESSON, "--dir", str(root), "--due", "2020-01-01 12:00 UTC"]) == 0
+    assert main(["release", LESSON, "--dir", str(root), "--due", "2020-01-01 12:00"]) == 0
     assert "due 2020-01-01 12:00 UTC, WHICH IS PAST" in capsys.readouterr().out
     assert again(root)["ada"].points == 13 and rows(root) == before
     (root / "submitted" / "ada").rename(root / "submitted" / "lovelace")

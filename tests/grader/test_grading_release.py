@@ -105,7 +105,7 @@ def test_nothing_handed_in_is_no_zero_and_no_date_hands_out_no_answers(made, cap
     capsys.readouterr()
     assert main(["feedback", LESSON, "--dir", str(course.root)]) == 1
     assert "no due date is set" in capsys.readouterr().out and not (course.root / "feedback" / "ada").exists()
-    assert release(course, capsys, "--due", "2026-01-02 12:00 UTC")[0] == 0
+    assert release(course, capsys, "--due", "2026-01-02 12:00")[0] == 0
     assert main(["feedback", LESSON, "--dir", str(course.root)]) == 0
 
 
