@@ -83,13 +83,12 @@ class _Check:
                 self._verify(item)
         if len(sound) >= len(raw):
             for identity in sorted(set(self.keys) - {item.key for item in sound}):
-                said = Finding("key-unused", f"{identity}: is the key of no question; delete it.")
-                self._say(self.files.keys, identity, said)
+                self._say(self.files.keys, identity, "key-unused", "is the key of no question; delete it.")
         return self.found
 
-    def _say(self, path: Path, identity: str, finding: Finding) -> None:
-        text = re.sub(rf"^(?:[^,]*, item |key of ){re.escape(identity)}(?:, |: )", f"{identity}: ", finding.text)
-        self.found.append(Finding(finding.rule, f"{path}:{_line_of(path, identity)}: {text}"))
+    def _say(self, path: Path, identity: str, rule: str, text: str) -> None:
+        text = re.sub(rf"^(?:[^,]*, item |key of )?{re.escape(identity)}(?:, |: )", "", text)
+        self.found.append(Finding(rule, f"{path}:{_line_of(path, identity)}: {identity}: {text}"))
 
     def _items(self, entry: Any, before: list[Item]) -> list[Item]:
         """The questions of an entry, with their keys; none where it cannot be read, and then its faults are said."""
@@ -100,24 +99,22 @@ class _Check:
         except BankError as error:
             for fault in str(error).split("\n"):
                 inner = re.search(r"(?:item|question) ([\w-]+),", fault)
-                self._say(self.files.items, inner[1] if inner else identity, Finding("schema", fault))
+                self._say(self.files.items, inner[1] if inner else identity, "schema", fault)
             return []
         if identity in {item.id for item in before}:
-            said = Finding("id-taken", f"{identity}: occurs twice; give one of them another id.")
-            self._say(self.files.items, identity, said)
+            self._say(self.files.items, identity, "id-taken", "occurs twice; give one of them another id.")
         return [self._with_key(item) for item in found] if self.counts else found
 
     def _with_key(self, item: Item) -> Item:
         key = self.keys.get(item.key)
         if not isinstance(key, Mapping):
-            said = Finding("key-missing", f"{item.key}: has no key in {self.files.keys.name}.")
-            self._say(self.files.items, item.key, said)
+            self._say(self.files.items, item.key, "key-missing", f"has no key in {self.files.keys.name}.")
             return item
         try:
             return with_key(item, key)
         except BankError as error:
             for fault in str(error).split("\n"):
-                self._say(self.files.keys, item.key, Finding("schema", fault))
+                self._say(self.files.keys, item.key, "schema", fault)
             return item
 
     def _drawn(self, item: Item, seed: str) -> Item:
@@ -138,7 +135,7 @@ class _Check:
             if finding.rule == "one-language" and own:
                 continue
             in_keys = self.counts and OF_KEYS.search(finding.text)
-            self._say(self.files.keys if in_keys else self.files.items, item.key, finding)
+            self._say(self.files.keys if in_keys else self.files.items, item.key, finding.rule, finding.text)
         return not any(one.rule == "schema" for one in found)
 
     def _verify(self, item: Item) -> None:
@@ -148,8 +145,8 @@ class _Check:
             outcome = run_verify(variant)
             if not outcome.ok:
                 values = f" (drawn: {dict(variant.values)})" if variant.values else ""
-                said = Finding("verify", f"{outcome.message}{values}")
-                return self._say(self.files.keys or self.files.items, item.key, said)
+                said = f"{outcome.message}{values}"
+                return self._say(self.files.keys or self.files.items, item.key, "verify", said)
 
 
 def _line_of(path: Path, identity: str) -> int:
