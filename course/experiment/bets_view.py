@@ -19,7 +19,7 @@ def outcome_words(item: Item, winner: str, won: bool) -> str:
     return t("as you bet", "和你押的一样") if won else answer_words(item, winner)
 
 
-SHORTEST = 45
+SHORTEST = 90
 """A question shorter than this (a Chinese character counts twice) says too little without the sentence before it."""
 
 
