@@ -1,4 +1,4 @@
-"""Every switch of torch.backends: read, describe, set for a block, restore, notice leaks and typos.
+"""Every switch of torch.backends: read, set for a block, restore, notice leaks and typos.
 
 `import course.flags` loads no torch; the first reading does.
 """
@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from course.flags.catalogue import GROUPS, PLACES, SWITCHES, TABLE, closest, find, module_of
 from course.flags.leaks import Change, baseline, changes, leaks, remember, restore
-from course.flags.rows import describe, map_rows
+from course.flags.rows import map_rows
 from course.flags.state import assign, preserved, read, snapshot, using
 from course.flags.switch import ABSENT, DEPENDS, WHEN, FlagError, Switch, Unreadable
-from course.flags.trap import explain_flags_call
 from course.flags.typos import Typo, typos
 from course.flags.watch import unwatch, watch
 
@@ -31,8 +30,6 @@ __all__ = [
     "baseline",
     "changes",
     "closest",
-    "describe",
-    "explain_flags_call",
     "find",
     "leaks",
     "map_rows",

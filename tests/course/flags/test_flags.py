@@ -1,4 +1,4 @@
-"""Protects a learner's switches: described, read, set for a block, put back exactly; and what is told of leaks, typos, traps and cells."""
+"""Protects a learner's switches: described, read, set for a block, put back exactly; and what is told of leaks, typos and cells."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from course import flags
-from course.core.i18n import pick, set_language
+from course.core.i18n import set_language
 from course.flags import precision
 
 # --- the data ---------------------------------------------------------------------------------------------
@@ -45,7 +45,6 @@ def test_what_a_version_lacks_is_absent_not_an_error(monkeypatch):
     now = flags.read()
     assert now["cudnn.depthwise_kernel"] == flags.ABSENT
     assert now["python_native.triton.enabled"] == flags.ABSENT
-    assert "does not have it" in pick(flags.describe("cudnn.depthwise_kernel"))
     with pytest.raises(flags.FlagError, match="does not exist"):
         flags.using({"cudnn.depthwise_kernel": "auto"})
     with flags.using({"cudnn.depthwise_kernel": "auto", "cudnn.benchmark": True}, skip_absent=True):
@@ -56,7 +55,6 @@ def test_a_mix_of_old_and_new_precision_calls_is_shown_as_unreadable():
     with flags.using({"fp32_precision": "tf32"}):
         value = flags.read()["cuda.matmul.allow_tf32"]
         assert isinstance(value, flags.Unreadable) and value.reason
-        assert "does not tell" in pick(flags.describe("cuda.matmul.allow_tf32"))
     assert flags.read()["cuda.matmul.allow_tf32"] is False
 
 
@@ -74,9 +72,8 @@ def test_a_mix_of_old_and_new_precision_calls_is_shown_as_unreadable():
     ],
 )
 def test_a_mistyped_name_is_answered_with_the_right_one(typed, meant):
-    for call in (flags.describe, lambda name: flags.using({name: True})):
-        with pytest.raises(flags.FlagError, match=meant):
-            call(typed)
+    with pytest.raises(flags.FlagError, match=meant):
+        flags.using({typed: True})
 
 
 # --- using ------------------------------------------------------------------------------------------------
@@ -181,7 +178,7 @@ def test_what_needs_a_running_gpu_is_unreadable_with_cuda_and_absent_without(mon
     monkeypatch.setattr(torch.backends.cuda, "is_built", lambda: False)
     assert flags.read()[name] == flags.ABSENT
     monkeypatch.setattr(torch.backends.cuda, "is_built", lambda: True)
-    assert isinstance(flags.read()[name], flags.Unreadable) and "CUDA" in flags.describe(name)["zh"]
+    assert isinstance(flags.read()[name], flags.Unreadable) and "CUDA" in flags.read()[name].reason
 
 
 def test_a_pair_whose_order_matters_comes_back():
@@ -296,39 +293,6 @@ def test_an_overwritten_function_is_found_with_the_way_back(module, name, said):
     finally:
         setattr(owner, name, own) if own else delattr(owner, name)
     assert callable(getattr(owner, name)) and flags.typos() == []
-
-
-# --- the flags() trap -------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_the_trap_is_told_as_it_is_and_nothing_is_set(newborn):
-    assert newborn["trap wrong"] == [] and not newborn["trap changed something"]
-    call = flags.explain_flags_call("cudnn", deterministic=True)
-    assert [row["name"] for row in call.surprises] == ["cudnn.enabled"]
-    assert "cudnn.enabled True → False" in str(call) and "<table>" in call._repr_html_()
-
-
-def test_the_trap_of_every_module_with_flags():
-    (row,) = flags.explain_flags_call("mkldnn").surprises
-    assert row["name"] == "mkldnn.enabled" and flags.explain_flags_call("nnpack").surprises
-    assert not flags.explain_flags_call("opt_einsum").surprises
-    assert not flags.explain_flags_call("").surprises
-    assert "changes only what it names" in flags.explain_flags_call("cudnn", enabled=True).text["en"]
-
-
-@pytest.mark.slow
-def test_the_trap_says_when_the_call_would_raise(newborn):
-    assert newborn["trap raised"] == ("would raise" in newborn["trap blocked"]) is True
-
-
-@pytest.mark.parametrize(
-    ("module", "named", "said"),
-    [("mps", {}, r"has no flags\(\)"), ("cudnn", {"determinstic": True}, "it takes enabled")],
-)
-def test_a_wrong_question_about_the_trap_is_one_sentence(module, named, said):
-    with pytest.raises(flags.FlagError, match=said):
-        flags.explain_flags_call(module, **named)
 
 
 # --- the notice after a cell ------------------------------------------------------------------------------
