@@ -17,19 +17,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import math
 import random
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
-from statistics import mean
 from typing import Any
 
 import torch
 from tqdm import tqdm
 
-from benchmarks.running import heading, load_now, markdown, options, publish
+from benchmarks.running import heading, markdown, options, publish
 from benchmarks.timers import BELIEVED, BUDGET_S, COMPARISONS
 
 STEPS = {3: (33, 34), 1: (100, 101), 0: (33, 33)}
@@ -125,10 +122,8 @@ def one_turn(job: str, planted: int, method: str, count: int) -> list[Row]:
     """One comparison by one tool, read in one or more ways."""
     make, times = JOBS[job]
     units, more = STEPS[planted]
-    start = time.perf_counter()
     answers = COMPARISONS[method](make(times * units), make(times * more))
-    about = {"neighbours": count, "planted": planted, "truth": more / units, "load": load_now()}
-    about["seconds"] = time.perf_counter() - start
+    about = {"neighbours": count, "planted": planted, "truth": more / units}
     return [{"name": name, **vars(answer), **about} for name, answer in answers.items()]
 
 
@@ -143,20 +138,17 @@ def table(rows: list[Row]) -> Iterator[str]:
         alarms = [row["says"] < 0 or (not row["planted"] and row["says"] != 0) for row in group]
         held = [row["interval"][0] <= row["truth"] <= row["interval"][1] for row in group if row["interval"]]
         counts = [f"{sum(some)} of {len(some)}" if some else "no interval" for some in (*found, alarms, held)]
-        error = math.sqrt(mean((row["ratio"] - row["truth"]) ** 2 for row in group)) * 100
-        means = [f"{mean(row[what] for row in group):.2f}" for what in ("seconds", "load")]
-        lines.append([name, str(count) if count else "quiet", *counts, f"{error:.2f}", *means])
+        lines.append([name, str(count) if count else "quiet", *counts])
     head = ["method", "neighbours", *(f"{one} % found" for one in STEPS if one), "false alarms", "truth in interval"]
-    yield from markdown([*head, "RMSE (points)", "seconds", "load"], lines)
+    yield from markdown(head, lines)
 
 
 FOOT = (
     "",
     "found: called slower. false alarms: called faster, or on equal code called different at all. A method",
-    f'without an interval is read as saying "different" beyond {BELIEVED:.1%}. RMSE: of the ratio, in percentage',
-    "points. For torch IQRs the interval is the range of ratios that the interquartile ranges allow. seconds: of",
-    "one comparison. load: mean load of the last minute, neighbours included. Budgets count from the first calls;",
-    "timeit and do_bench estimate first, then fill theirs.",
+    f'without an interval is read as saying "different" beyond {BELIEVED:.1%}. For torch IQRs the interval is the range of',
+    "ratios that the interquartile ranges allow. Budgets count from the first calls; timeit and do_bench estimate first,",
+    "then fill theirs.",
 )
 
 

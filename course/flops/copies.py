@@ -6,6 +6,7 @@ functions name; a function given to `Copies` says what stands for a tensor. Code
 
 from __future__ import annotations
 
+import dis
 import enum
 import functools
 import io
@@ -40,6 +41,7 @@ _STARTS = frozenset(
     "Thread Timer ThreadPoolExecutor ProcessPoolExecutor ThreadPool Pool Process start_new_thread to_thread".split()
 )
 """Names of what starts other threads."""
+TYPE = "type()"
 ALONE = threading.RLock()
 """One run on copies at a time: classes and settings belong to the whole process."""
 _PYTHONS = ("__dict__", "__weakref__", "__doc__", "__module__", "__slots__", "_abc_impl")
@@ -82,16 +84,17 @@ def _is_own(name: Any) -> bool:
 
 @functools.lru_cache(maxsize=10_000)
 def _names_of(code: types.CodeType) -> frozenset[str]:
-    """The names that a function uses, and its strings, which may be names; functions inside it included."""
+    """The names that a function uses, and its strings, which may be names; functions inside it included. TYPE: it calls type()."""
     inner = [_names_of(one) for one in code.co_consts if isinstance(one, types.CodeType)]
-    return frozenset([*code.co_names, *(one for one in code.co_consts if isinstance(one, str))]).union(*inner)
+    asks = [TYPE for one in dis.get_instructions(code) if one.opname == "LOAD_GLOBAL" and one.argval == "type"]
+    return frozenset([*code.co_names, *asks, *(one for one in code.co_consts if isinstance(one, str))]).union(*inner)
 
 
 class Copies:
     """Copies of objects; the same object gives the same copy.
 
     stand_for: what stands for a tensor. doubts: gets what is met that a count cannot see. tensors: those met. arrays: whether NumPy's
-    were met. refused: raised where something was used that cannot be copied.
+    were met. names: that copied code uses. refused: raised where something was used that cannot be copied.
     """
 
     def __init__(self, stand_for: Callable[[torch.Tensor], torch.Tensor], doubts: Counter[str]) -> None:
@@ -100,16 +103,12 @@ class Copies:
         self._stand_for = stand_for
         self._memo: dict[int, tuple[Any, Any]] = {}  # with the original: an id means something only while it lives
         self._spaces: dict[int, dict[str, Any]] = {}
-        self._names = {"forward"}  # that copied code uses
+        self.names = {"forward"}
         self._filled: set[tuple[int, int]] = set()
         self._classes: dict[type, set[str]] = {}  # of the user's, and which of their names were copied
         self._exchanged: list[tuple[type, str, Any]] = []
         self._exact: dict[type, Callable[[Any], Any]] = {
-            dict: self._dict,
-            list: self._list,
             tuple: self._tuple,
-            set: lambda x: set(map(self, x)),
-            frozenset: lambda x: frozenset(map(self, x)),
             types.FunctionType: self._function,
             types.BuiltinFunctionType: self._builtin,
             types.CellType: self._cell,
@@ -167,17 +166,6 @@ class Copies:
             vars(new).update({name: self(item) for name, item in vars(x).items()})
             if x.is_leaf and x.grad is not None and type(x) in (torch.Tensor, nn.Parameter):
                 new.grad = self(x.grad)
-        return new
-
-    def _dict(self, value: dict[Any, Any]) -> dict[Any, Any]:
-        new = self._keep(value, {})
-        for name, item in [*value.items()]:
-            new[self(name)] = self(item)
-        return new
-
-    def _list(self, value: list[Any]) -> list[Any]:
-        new = self._keep(value, [])
-        new.extend([self(item) for item in value])
         return new
 
     def _tuple(self, value: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -286,7 +274,7 @@ class Copies:
             return
         self._filled.add((id(code), id(space)))
         names = _names_of(code)
-        self._names |= names
+        self.names |= names
         if names & _STARTS:
             self.doubts["work in another thread"] += 1
         for name in names & space.keys():
@@ -327,7 +315,7 @@ class Copies:
 
     def _is_wanted(self, name: str, item: Any) -> bool:
         if isinstance(item, (types.FunctionType, staticmethod, classmethod, property)):
-            return name in self._names or name.startswith("__")
+            return name in self.names or name.startswith("__")
         return name not in _PYTHONS and not isinstance(item, (types.MemberDescriptorType, types.GetSetDescriptorType))
 
     @contextmanager

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
+from unittest import mock
 
 import torch
 from torch.nn.modules import module as global_hooks
@@ -21,7 +22,7 @@ from course.core.generators import generators_preserved
 from course.flags import preserved
 from course.flops import checks
 from course.flops.checks import CountError, NotHere, Refused
-from course.flops.copies import ALONE, Copies
+from course.flops.copies import ALONE, TYPE, Copies
 from course.flops.modes import Counting, Watching
 from course.flops.result import FlopCount
 from course.flops.standins import Real, Shapes, from_outside
@@ -95,6 +96,8 @@ def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, ground: Shapes
 def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount:
     tally, ground = mode.tally, mode.ground
     model, inputs, kwargs = copies.of_call(call)
+    if ground.name == "meta" and copies.names & {TYPE, "__class__"}:
+        raise NotHere("stand-ins are of a class of their own")
     if ground.name == "real" and copies.arrays and any(map(from_outside, copies.tensors)):
         tally.unknown["a NumPy array on the memory of something else"] += 1  # copies do not share it
     tally.start(model)
@@ -126,28 +129,25 @@ def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount
 @contextmanager
 def _settings(training: bool) -> Iterator[None]:
     """What a forward may change in torch is put back; functions of torch.compile run as written."""
-    dtype, hooks, raising = torch.get_default_dtype(), [dict(one) for one in _HOOKS], logging.raiseExceptions
     gradients = training or torch.is_grad_enabled()  # before inference_mode(False), which turns them on
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
         stack.enter_context(preserved())
         stack.enter_context(generators_preserved())
+        stack.callback(torch.set_default_dtype, torch.get_default_dtype())
+        for hooks in _HOOKS:
+            stack.enter_context(mock.patch.dict(hooks))
+        stack.enter_context(
+            mock.patch.object(logging, "raiseExceptions", False)
+        )  # a tensor that is logged has no values
         if torch._C._autograd._top_saved_tensors_default_hooks(True):
             # hooks of a block around the count would be given tensors without data
             stack.enter_context(torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x))
         stack.enter_context(torch.compiler.set_stance("force_eager"))
         stack.enter_context(torch.inference_mode(torch.is_inference_mode_enabled() and not training))
         stack.enter_context(torch.set_grad_enabled(gradients))
-        logging.raiseExceptions = False  # a tensor that is logged has no values to print
-        try:
-            yield
-        finally:
-            logging.raiseExceptions = raising
-            torch.set_default_dtype(dtype)
-            for now, before in zip(_HOOKS, hooks, strict=True):
-                now.clear()
-                now.update(before)
+        yield
 
 
 def _forget(made: list[weakref.ref[torch.Tensor]]) -> None:

@@ -6,11 +6,10 @@
 
 from __future__ import annotations
 
-from course.roofline.layer import Layer
+from course.roofline.layer import Layer, Peaks
 from course.roofline.peaks import peaks
 from course.roofline.place import place
 from course.roofline.result import Roofline
-from course.roofline.roof import Peaks
 from course.roofline.words import RooflineError
 
 __all__ = ["Layer", "Peaks", "Roofline", "RooflineError", "peaks", "place"]

@@ -20,8 +20,8 @@ from torch.nn import functional
 from course.core import machine
 from course.core.bars import end_progress, progress
 from course.core.i18n import t
+from course.roofline.layer import Peaks
 from course.roofline.machine import cache_bytes, clock, free_bytes, wait
-from course.roofline.roof import Peaks
 from course.roofline.words import cannot, reason
 from course.timing import clock_for
 from course.timing.deadline import out_of_time

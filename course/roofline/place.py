@@ -22,12 +22,11 @@ from course.flops.checks import Refused
 from course.flops.copies import Copies
 from course.flops.standins import Real
 from course.roofline.inside import by_clock, by_kernels, no_hooks_of_all_modules
-from course.roofline.layer import OUTSIDE, TINY, Layer
+from course.roofline.layer import OUTSIDE, TINY, Layer, Peaks
 from course.roofline.machine import wait
 from course.roofline.peaks import QUIET, kept_peaks, precision
 from course.roofline.replay import Call, Capture, Unit, floor, sweep, timed_round
 from course.roofline.result import Roofline
-from course.roofline.roof import Peaks
 from course.roofline.tensors import tensors
 from course.roofline.words import RooflineError, cannot, checked, reason, where
 from course.timing import enough
@@ -47,7 +46,8 @@ def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: 
 
     For each layer (a module that calls no other one): FLOPs (course.flops), bytes moved at least, measured time, its part of the time
     with the likely range, what limits it (compute, memory, or neither: overhead) and how far from the roof it is. What runs outside the
-    layers is a row of its own; the parts add up to 100 %. Print it, show it in a notebook, or ask `.rows()` (plain dicts for pandas).
+    layers is a row of its own; the parts add up to 100 %. A model of torch.export shows the modules it came from. Print it, show
+    it in a notebook, or ask `.rows()` (plain dicts for pandas).
 
     The forward runs without gradients, in the mode the model is in, and on copies of model and inputs: nothing of yours changes, also
     after an exception, and random generators are put back. Hooks of yours run on copies of what they write to, those of all modules as

@@ -12,8 +12,7 @@ from course.core.tables import as_html, as_text
 from course.core.units import format_ms, scaled
 from course.figures.picture import Plot
 from course.figures.shown import Block
-from course.roofline.layer import OUTSIDE, TINY, Layer, by_bound
-from course.roofline.roof import Peaks
+from course.roofline.layer import OUTSIDE, TINY, Layer, Peaks, by_bound
 from course.roofline.words import between, bound_word, percent
 from course.timing import enough
 

@@ -16,8 +16,7 @@ from course.game import cases
 from course.lessons.l10_tuning_master import game, panel
 from course.lessons.l10_tuning_master.panel import FEW
 from course.roofline import peaks, place
-from course.roofline.layer import Layer
-from course.roofline.roof import Peaks
+from course.roofline.layer import Layer, Peaks
 from course.timing import compare, deadline, measure
 from course.timing.deadline import rounds_end_within
 from course.timing.stats import FEWEST_ROUNDS
