@@ -27,7 +27,7 @@ test-all: test   ## `make test`, then the rest: everything that is not long (12 
 	@$(PYTEST) -m "not long and slow and not one_of_each"
 
 test-long: PYTEST += -o faulthandler_timeout=3600
-test-long:       ## what takes too long for every day: repeated kills, huge logs, classes of hundreds, mutants of all tasks (2 hours)
+test-long:       ## what takes too long for every day: repeated kills, every notebook live and in its other language, the whole book (2 hours)
 	@$(ENV) ensure dev
 	@$(PYTEST) -m long
 
