@@ -161,12 +161,17 @@ def _line_html(line: Line, above: bool) -> str:
 def body_html(item: Item, response: Response | None = None, found: Report | None = None) -> str:
     """The question, the answer given with its explanations, and how to answer by typing. Without ``found`` it holds no key."""
     hidden = item.kind == "spoken" and response is None  # its criteria would give the answer away
-    given = f"<p><strong>{t('Your answer:', '你的答案：')}</strong> {inline(response.words)}</p>" if response else ""
     return (
         f"<p>[{item.id}] <strong>{title_words(item)}</strong> · {task_words(item)}</p>"
-        f"{asked_html(item, not (hidden or found and explained(item, found)))}{given}{told_html(found) if found else ''}"
-        f"<p>{inline(_how(item, hidden))}</p>"
+        f"{answered_html(item, response, found, hidden)}<p>{inline(_how(item, hidden))}</p>"
     )
+
+
+def answered_html(item: Item, response: Response | None, found: Report | None, hidden: bool = False) -> str:
+    """What a question asks, the answer given, and the whole feedback on it. hidden: leaves the options out."""
+    given = f"<p><strong>{t('Your answer:', '你的答案：')}</strong> {inline(response.words)}</p>" if response else ""
+    asked = asked_html(item, not (hidden or found and explained(item, found)))
+    return f"{asked}{given}{told_html(found) if found else ''}"
 
 
 def asked_html(item: Item, options: bool = True) -> str:

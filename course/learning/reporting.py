@@ -132,7 +132,8 @@ def report(
         head = say(headline_key(item, state), right=t(", ", "、").join(item.correct), points=points)
         messages = _seen(item, verdict)
     else:
-        head, messages = not_yet(), [pick(message) for message in verdict.messages]
+        head = not_yet()
+        messages = [said for said in map(pick, verdict.messages) if said != head]
     if late:
         messages.append(
             t(

@@ -138,10 +138,8 @@ def run_feedback(arguments: argparse.Namespace) -> int:
 def run_give_back(arguments: argparse.Namespace) -> int:
     from grader.reporting.give_out import give_back
 
-    to, lacking, idle = give_back(_opened(arguments), arguments.lesson, arguments.to)
+    to, lacking = give_back(_opened(arguments), arguments.lesson)
     print(f"wrote {to}")
-    if idle:
-        print(f"handed in nothing: {', '.join(idle)}")
     if lacking:
         left = f"no feedback since the last marking, so left out: {', '.join(lacking)}"
         print(f"{left}; autograde and feedback come first")
@@ -171,5 +169,5 @@ def run_export(arguments: argparse.Namespace) -> int:
 def run_report(arguments: argparse.Namespace) -> int:
     from grader.reporting.report import write_report
 
-    print(f"wrote {write_report(_opened(arguments), arguments.lesson, arguments.to, arguments.language)}")
+    print(f"wrote {write_report(_opened(arguments), arguments.lesson)}")
     return 0

@@ -106,28 +106,6 @@ def differences(before: dict[str, dict[str, CellMark]], after: dict[str, dict[st
     return said
 
 
-@dataclass(frozen=True)
-class Totals:
-    """One checkpoint of a class. points: student -> points with late points taken; None for no grade."""
-
-    lesson: str
-    top: float
-    points: dict[str, float | None]
-
-
-def totals(course: Course, lesson: str) -> Totals:
-    """The final points of each student for a checkpoint, with the points for lateness as of now. Raises Infrastructure where it
-    was never released.
-    """
-    from grader.course.gradebook import GradebookWriter
-
-    with GradebookWriter(course, lesson) as writer:
-        writer.late_again()
-    with course.gradebook as gradebook:
-        points = {student: one.left for student, one in standings(gradebook, lesson).items()}
-    return Totals(lesson, writer.top, points)
-
-
 def require(course: Course, *lessons: str) -> None:
     """Raises ProjectError for a checkpoint that is not released in this course directory."""
     there = released(course)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -25,7 +24,7 @@ from course.core.i18n import Text, both
 from course.questions.items import Item
 from course.questions.variants import Paper, is_template, same_student
 from grader.handin.sentences import said
-from grader.project import Infrastructure, Project, ProjectError, checkpoint_items, notebook_in, read_yaml
+from grader.project import Infrastructure, Project, ProjectError, checkpoint_items, read_yaml
 from grader.project.names import groups
 
 FILE = "papers.yaml"
@@ -68,18 +67,6 @@ def paper_of(released: Any, lesson: str, student: str, elsewhere: Mapping[str, s
         return None
     handed_out = {one["id"]: one for one in released["metadata"]["course"].get("questions", ())}
     return Paper(elsewhere.get(student, student), lesson, found, handed_out)
-
-
-def paper_in(course: Path, lesson: str, student: str, salt: str = "") -> Paper | None:
-    """The paper of a student, read from the release and ``papers.yaml`` of a course directory; None where all have the
-    same. salt: as for ``paper_of``. Raises Infrastructure.
-    """
-    path = notebook_in(course, "release", lesson)
-    if not path.exists():
-        return None
-    return paper_of(
-        json.loads(path.read_text(encoding="utf-8")), lesson, student, answered_papers(course, lesson), salt
-    )
 
 
 def papers_answered(answers: Mapping[str, Mapping[str, Any]], items: Mapping[str, Item]) -> dict[str, str]:

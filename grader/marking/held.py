@@ -16,9 +16,10 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from course.core.i18n import Text, both, pick
+from course.core.i18n import Text, pick
 from course.learning.sheet import MIME
 from grader.handin.sentences import joined, said
+from grader.marking import render
 from grader.marking.said import say
 from grader.marking.step import CourseStep, note, state
 from grader.project.files import replace
@@ -52,19 +53,17 @@ def on_this_machine(lacks: Text) -> tuple[str, Text]:
     return "machine", say("held.machine", why={code: why[:1].upper() + why[1:] for code, why in lacks.items()})
 
 
-def hold(nb: NotebookNode, code: str, sentence: Text) -> None:
+def hold(nb: NotebookNode, code: str, sentence: Text, language: str) -> None:
     """Remove every mark and every right answer from a graded notebook and write ``sentence`` into it."""
-    language = pick(both("en", "zh"), nb.metadata.get("course", {}).get("language", "en"))
     for cell in nb.cells:
         if cell.cell_type != "code":
             continue
         cell.outputs = [one for one in cell.outputs if MIME not in one.get("data", {})]
         if cell.metadata.get("nbgrader", {}).get("grade"):
             words = html.escape(pick(say("held.waits"), language))
-            data = {"text/plain": "0.0", "text/html": f'<div class="course-mark"><p>{words}</p></div>'}
-            made = NotebookNode(output_type="execute_result", data=data, metadata={}, execution_count=None)
-            cell.outputs, cell.execution_count = [made], None
-    state(nb).update(marked=True, held=code, said=dict(sentence), verdict="look", verdicts={})
+            cell.outputs, cell.execution_count = [render.shown(0.0, f"<p>{words}</p>")], None
+    names = {cell: {"name": one["name"]} for cell, one in state(nb).get("verdicts", {}).items()}
+    state(nb).update(marked=True, held=code, said=dict(sentence), verdict="look", verdicts=names)
     note(nb, "held", sentence)
 
 

@@ -10,8 +10,9 @@ from typing import Any
 from nbformat import NotebookNode
 
 from course.core.i18n import Text, pick
+from course.core.markup import plain
 from course.core.verdict import Verdict
-from course.learning.marking import mark
+from course.learning.marking import mark, misconceptions_of
 from course.learning.sheet import MIME
 from course.questions.items import Item
 from course.questions.variants import Paper
@@ -28,7 +29,6 @@ from grader.project import Infrastructure
 from grader.project.task import Task
 
 METADATA = ("nbgrader", "tags")  # of a cell that stay; the rest tells pages and front ends how to show it
-BLOCKS = {"number": render.number_blocks, "order": render.order_blocks}
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,8 @@ class Circumstances:
 def mark_cells(
     nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task], found: Found, known: Circumstances
 ) -> None:
-    """Give every graded cell its mark, from the answers stored in the notebook and from the results of the probes.
-
-    The verdict on each part of a task is stored in the notebook's metadata.
+    """Give every graded cell its mark, from the answers stored in the notebook and from the results of the probes. What the pages say
+    about them is stored in the notebook's metadata (``step.state``).
     """
     language, paper = known.language, known.paper
     verdicts, lost = {}, False
@@ -71,16 +70,16 @@ def mark_cells(
         if cell.metadata.get("nbgrader", {}).get("grade") and not cell.metadata.nbgrader.get("solution"):
             identity, top = grade_id(cell), float(cell.metadata.nbgrader.points)
             if identity in items:
-                verdict, blocks = _question(nb, items[identity], language)
+                verdict, reasons_of, about = _question(nb, items[identity], language)
             elif identity in tasks:
-                verdict, blocks = _task(nb, tasks[identity], found, known)
+                verdict, reasons_of, about = _task(nb, tasks[identity], found, known)
                 happened |= _words(verdict)
                 lost |= verdict.points < verdict.max_points
             else:
                 raise Infrastructure(f"the graded cell {identity!r} is neither an item nor a task")
             points = verdict.points / verdict.max_points * top
-            verdicts[identity] = {"state": verdict.state, "parts": verdict.evidence.get("parts")}
-            cell.outputs = [render.result(points, top, verdict.state, blocks, language)]
+            verdicts[identity] = {"state": verdict.state, **about}
+            cell.outputs = [render.result(points, top, verdict.state, reasons_of, language)]
             cell.execution_count = None
         elif cell.cell_type == "code":  # the answer sheet that the run displays is empty: remove it
             cell.outputs = [output for output in cell.outputs if MIME not in output.get("data", {})]
@@ -96,7 +95,7 @@ def mark_cells(
         state(nb)["verdict"] = gravest({*happened, "look"})
     said = notes(nb, language)
     if why is not None:  # the head of the page says why
-        hold(nb, *why)
+        hold(nb, *why, language)
     if said:
         nb.cells.insert(0, render.notes_cell(said, language))
 
@@ -132,17 +131,26 @@ def _words(verdict: Verdict) -> set[str]:
     return {"raised" if any(state.startswith("raised") for state in happened) else "wrong"}
 
 
-def _question(nb: NotebookNode, item: Item, language: str) -> tuple[Verdict, list[str]]:
+def _question(nb: NotebookNode, item: Item, language: str) -> tuple[Verdict, str, dict[str, Any]]:
+    """(the verdict, what the cell shows, what the pages say about it)."""
     response = stored(state(nb)["answers"].get(item.id))
-    blocks = [render.paragraph(pick(item.stem, language))]
-    if item.code:
-        blocks.append(render.code(pick(item.code, language)))
-    blocks += BLOCKS.get(item.kind, render.option_table)(item, response, language)
-    return mark(item, response), blocks
+    verdict, held = mark(item, response), misconceptions_of(item, response)
+    wrong = [one for one in response.options if item.kind != "order" and one not in item.correct]
+    lost = not state(nb).get("sheet", True) and not state(nb)["answers"]  # the class did not get it wrong: no key
+    about = {
+        "name": " ".join(plain(pick(item.stem, language)).split()),
+        "key": "" if lost else item.key,
+        "wrong": wrong if item.number is None else held,
+        "beliefs": held,
+    }
+    return verdict, render.question_html(item, response, verdict, language), about
 
 
-def _task(nb: NotebookNode, task: Task, found: Found, known: Circumstances) -> tuple[Verdict, list[str]]:
+def _task(nb: NotebookNode, task: Task, found: Found, known: Circumstances) -> tuple[Verdict, str, dict[str, Any]]:
+    """The same for a task."""
     verdict = judge_task(task, *found[task.id], known.stopped.get(task.id))
     if "by_hand" in verdict.evidence:
         note(nb, "look", say("task.by-hand", id=task.id, why=verdict.evidence["by_hand"]))
-    return verdict, render.verdict_blocks(verdict, known.language)
+    wrong = [part for part, points in (verdict.evidence.get("parts") or {}).items() if not points]
+    about = {"name": f"`{task.name}`", "key": task.id, "wrong": wrong, "beliefs": []}
+    return verdict, render.task_html(verdict, known.language), about

@@ -25,8 +25,9 @@ from grader.marking.probe import Drawn, probe, results
 from grader.marking.said import OF_KERNEL, WORDS, say
 from grader.marking.step import grade_id, note, state
 from grader.marking.tasks import settled, spoilt
+from grader.project import Infrastructure
 from grader.project.task import Case, Task
-from grader.sandbox.kernel import Kernel, Ran
+from grader.sandbox.kernel import DISTURBED, Kernel, Ran
 from grader.sandbox.limits import Limits
 from grader.sandbox.warm import Warm
 
@@ -34,12 +35,6 @@ MOST_TOLD, LONGEST_LINE = 3, 300  # errors named in the summary, characters of e
 LOOKS = re.compile(r"(?:#.*\n)*check_file\([^()\n]*\)\s*")  # a cell that does nothing else
 MOST_KERNELS = 4  # so many may be ended by the cells of one submission, and as many by its probes
 
-STATE_OF = {
-    "killed": "unreached",
-    "timeout": "late",
-    "memory": "memory",
-    "output": "output",
-}  # word of ``said.WORDS`` -> state of a call
 Found = dict[str, tuple[list[Case] | None, dict[int, dict[str, Any]]]]  # task id -> (the calls, what came back)
 
 
@@ -67,13 +62,12 @@ class Run:
         self._at_its_check: dict[str, dict[int, dict[str, Any]]] = {}
         self._output_left = limits.notebook_chars
         self._left = float(limits.total_s)  # seconds of its own time that are left
-        self.disturbed = False  # whether it ran out of time while other programs used the processors
         self.words: set[str] = set()  # words of ``said.WORDS``: what happened in the run
         self.raised: dict[int, Raised] = {}  # index of a cell -> how it ended
 
     def go(self, warm: Warm, files: dict[str, bytes]) -> None:
         """Run all cells and probes, in new kernels where one ends, until the time is used up. files: path -> bytes, put into
-        the working folder. Raises Infrastructure if no kernel starts.
+        the working folder. Raises Infrastructure if no kernel starts, or the machine is too busy to run it.
         """
         self._until = monotonic() + self.limits.longest_s
         while self._waiting and self._in_time():
@@ -83,7 +77,8 @@ class Run:
             self._deaths[kind] += 1
             if self._deaths[kind] == MOST_KERNELS:
                 self._drop([job for job in self._waiting if (job.cell is not None) == (kind == "cells")], "killed")
-        self.disturbed |= bool(self._waiting) and self._left > 0
+        if self._waiting and self._left > 0:
+            raise Infrastructure(DISTURBED)
         self._drop(list(self._waiting), "timeout")
         for identity in self.drawn:
             self._probe_at_its_check(identity, warm, files)
@@ -102,7 +97,6 @@ class Run:
         run = Run(NotebookNode(cells=above, metadata={}), self.tasks, {identity: cases}, self.language, limits)
         run.go(warm, files)
         self._left -= limits.total_s - run._left
-        self.disturbed |= run.disturbed
         self._at_its_check[identity] = run.found()[identity][1]
 
     def _in_time(self) -> bool:
@@ -127,7 +121,7 @@ class Run:
         """
         self._miss(job, word)
         cases = self.drawn[job.task]
-        open_calls = [number for number in job.calls if back.get(number, {}).get("state") in (None, "late")]
+        open_calls = [number for number in job.calls if back.get(number, {}).get("state") in (None, "timeout")]
         if cases is None or not open_calls:
             return
         rest = [number for number in open_calls if cases[number].part != cases[open_calls[0]].part]
@@ -137,7 +131,7 @@ class Run:
     def _miss(self, job: Job, word: str) -> None:
         """Store why the calls of a probe have no result."""
         for number in job.calls:
-            self._unreached[job.task][number] = {"state": STATE_OF[word]}
+            self._unreached[job.task][number] = {"state": word}
 
     def found(self) -> Found:
         """The results of the probes: task id -> (the calls, call number -> result)."""
@@ -175,13 +169,12 @@ class Run:
     def _ran(self, kernel: Kernel, job: Job) -> Ran:
         ran = kernel.run(job.source, max(1.0, self._left))
         self._left -= ran.seconds
-        self.disturbed |= ran.disturbed
         return ran
 
     def _show(self, job: Job, ran: Ran) -> None:
         """Write the outputs of a student's cell into the notebook, with a sentence where it was stopped."""
         outputs, said = [output for output in map(sound, ran.outputs) if output is not None], []
-        job.cell.execution_count = ran.count
+        job.cell.execution_count = len(self._done) + 1
         self._output_left -= sum(map(len, map(str, outputs)))
         if self._output_left < 0:
             outputs, ran.cut = [], True

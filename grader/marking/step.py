@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
@@ -11,11 +10,8 @@ from traitlets import Unicode
 
 from course.core.catalog import checkpoint_names
 from course.core.i18n import Text, pick
-from course.questions.variants import Paper
-from grader.handin.papers import paper_in
 from grader.project import HERE, LANGUAGES, Project
 from grader.project.names import printable
-from grader.project.task import tasks
 
 STATE = "course_marking"  # notebook metadata of a graded submission: answers, notes
 
@@ -47,15 +43,6 @@ class CourseStep(NbGraderPreprocessor):
         """The language of the submission, "en" or "zh"."""
         return language_of(notebook, self.course_language)
 
-    def paper(self, nb: NotebookNode, resources: dict) -> Paper | None:
-        """The paper a graded notebook was marked against; None where all students have the same. Raises Infrastructure."""
-        salt, student = state(nb).get("salt", ""), resources["nbgrader"]["student"]
-        return paper_in(Path(self.course_root), self.lesson(resources), student, salt)
-
-    def tasks(self, resources: dict) -> dict[str, Any]:
-        """The tasks of the checkpoint: id -> ``Task``."""
-        return tasks(self.project, self.lesson(resources))
-
 
 def language_of(notebook: NotebookNode | None, otherwise: str) -> str:
     """The language in a notebook's metadata; ``otherwise`` where it names none."""
@@ -68,7 +55,9 @@ def state(notebook: NotebookNode) -> NotebookNode:
     """The part of the notebook's metadata that the grader writes; made if it is missing.
 
     answers: item -> answer. notes: each a ``reason`` (a code) and its text in both languages. happened: words of ``said.WORDS``.
-    Added by marking: ``verdict``, the gravest of these words, and more.
+    Added by marking: ``verdict``, the gravest of these words; ``verdicts``: graded cell -> its ``state`` and ``name``, the ``key``
+    of its question or the id of its task ("" where the answers were lost), what was ``wrong`` (options, beliefs behind a number, parts
+    of a task) and the ``beliefs`` that it stands for; and more.
     """
     return notebook.metadata.setdefault(STATE, NotebookNode(answers={}, notes=[], happened=[]))
 

@@ -15,8 +15,8 @@ from grader.project import Infrastructure
 from grader.project.task import Case, Task, plain
 
 CALLS = SAID["call"]
-UNREACHED = {"state": "unreached"}
-LOST = ("late", "memory", "output", "unreached")  # no result came back
+UNREACHED = {"state": "killed"}
+LOST = ("timeout", "memory", "output", "killed")  # no result came back
 
 
 def judge_task(
@@ -62,30 +62,25 @@ def _judged(task: Task, result: dict[str, Any], top: float) -> Verdict:
 
 def _compared(task: Task, cases: list[Case], found: dict[int, dict[str, Any]], top: float) -> Verdict:
     wrong: dict[str, list[str]] = {}
-    if _always_the_same(found, len(cases)) and any(
-        _state(task, case, found[n]) != "right" for n, case in enumerate(cases)
-    ):
-        return incorrect(
-            say("task.always-the-same"), max_points=top, happened=["wrong"], parts=dict.fromkeys(task.parts, 0.0)
-        )
     for number, case in enumerate(cases):
         state = _state(task, case, found.get(number, UNREACHED))
         if state != "right":
             wrong.setdefault(case.part, []).append(state)
-    points = float(sum(part.points for name, part in task.parts.items() if name not in wrong))
     parts = {name: 0.0 if name in wrong else float(part.points) for name, part in task.parts.items()}
-    messages: list[Text] = []
-    for name, part in task.parts.items():
-        if name in wrong:
-            messages.append(_reason(part.reason, part.points, wrong[name], sum(c.part == name for c in cases)))
     if not wrong:
-        return correct(say("task.right"), points=top, parts=parts)
+        return correct(say("task.right"), points=sum(parts.values()), parts=parts)
+    if _always_the_same(found, len(cases)):
+        nothing = dict.fromkeys(task.parts, 0.0)
+        return incorrect(say("task.always-the-same"), max_points=top, happened=["wrong"], parts=nothing)
+    messages = [
+        _reason(part.reason, part.points, wrong[name], sum(case.part == name for case in cases))
+        for name, part in task.parts.items()
+        if name in wrong
+    ]
     happened = sorted({state for states in wrong.values() for state in states})
-    return (
-        partly(points, top, *messages, happened=happened, parts=parts)
-        if points
-        else incorrect(*messages, max_points=top, happened=happened, parts=parts)
-    )
+    if points := sum(parts.values()):
+        return partly(points, top, *messages, happened=happened, parts=parts)
+    return incorrect(*messages, max_points=top, happened=happened, parts=parts)
 
 
 def spoilt(cases: list[Case] | None, found: dict[int, dict[str, Any]]) -> set[str]:

@@ -15,7 +15,7 @@ from traitlets import Unicode
 
 from grader.course import Course
 from grader.course.gradebook import GradebookWriter
-from grader.course.marks import Standing, Totals, released, standings, totals
+from grader.course.marks import Standing, released, standings
 from grader.handin.roster import Roster, Row, read_table, roster
 from grader.project import ProjectError
 from grader.project.names import inert_row
@@ -72,10 +72,11 @@ def fill(course: Course, lesson: str, path: Path, to: Path, column: str | None =
     """Write the platform's table ``path`` with the marks of a checkpoint in it. Returns (sentences, students with a mark who are not in
     it). Raises ProjectError.
     """
-    marks = totals(course, lesson)
-    text, missing, strange = into(path, roster(course), marks, column)
+    text, missing, strange = into(path, roster(course), final_points(course, lesson), column or lesson)
     to.write_text(text, encoding="utf-8")
-    said = [f"{lesson}: these points are out of {marks.top:g}; the platform's column must be, too"]
+    with course.gradebook as gradebook:
+        top = gradebook.find_assignment(lesson).max_score
+    said = [f"{lesson}: these points are out of {top:g}; the platform's column must be, too"]
     if strange:
         said.append(f"rows that name no one student, left as they were: {len(strange)} ({'; '.join(strange[:20])})")
     if missing:
@@ -83,15 +84,23 @@ def fill(course: Course, lesson: str, path: Path, to: Path, column: str | None =
     return said, missing
 
 
-def into(path: Path, known: Roster, totals: Totals, column: str | None = None) -> tuple[str, list[str], list[str]]:
+def final_points(course: Course, lesson: str) -> dict[str, float | None]:
+    """Student -> the points for a checkpoint, with those for lateness taken as of now; None for no grade."""
+    with GradebookWriter(course, lesson) as writer:
+        writer.late_again()
+    with course.gradebook as gradebook:
+        return {student: one.left for student, one in standings(gradebook, lesson).items()}
+
+
+def into(path: Path, known: Roster, points: dict[str, float | None], column: str) -> tuple[str, list[str], list[str]]:
     """(the table as CSV text, students with a mark who are not in it, rows that nobody is in). Rows are matched by the roster. A cell gets
     a mark where there is one here, else it stays; a dash, which Moodle would read as 0, becomes empty. Nothing else changes.
 
-    column: its heading, or a part that no other has; None for the checkpoint's id. Raises ProjectError where that is not clear.
+    column: its heading, or a part that no other has. Raises ProjectError where that is not clear.
     """
     rows, separator = read_table(path)
     head, *rows = rows or [[]]
-    place, filled, strange = _column(head, column or totals.lesson, path), {}, []
+    place, filled, strange = _column(head, column, path), {}, []
     for row in rows:
         row += [""] * (len(head) - len(row))
         row[place] = "" if row[place].strip() == "-" else row[place]
@@ -102,12 +111,12 @@ def into(path: Path, known: Roster, totals: Totals, column: str | None = None) -
         if found in filled:
             twice = f"{filled[found]!r} and {row[0]!r}"
             raise ProjectError(f"{path}: two rows are {found}'s, {twice}; take one out. Nothing was written.")
-        filled[found], points = row[0], totals.points.get(found)
-        if points is not None:
-            row[place] = f"{points:.2f}"
+        filled[found] = row[0]
+        if points.get(found) is not None:
+            row[place] = f"{points[found]:.2f}"
     file = io.StringIO()
     csv.writer(file, delimiter=separator, lineterminator="\n").writerows([head, *rows])
-    missing = sorted(one for one, points in totals.points.items() if points is not None and one not in filled)
+    missing = sorted(one for one, mark in points.items() if mark is not None and one not in filled)
     return file.getvalue(), missing, strange
 
 

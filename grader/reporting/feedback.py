@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from datetime import datetime, timezone
 from pathlib import Path
@@ -14,18 +13,14 @@ from nbgrader.api import Gradebook
 
 from course.core.i18n import pick
 from course.core.look import css
-from course.core.markup import inline, plain
+from course.core.markup import inline
 from course.core.units import format_points
-from course.learning.marking import misconceptions_of
-from course.questions.items import Item
 from grader.course.marks import CellMark, standings
-from grader.handin.answers import keyed_items, stored
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep
-from grader.project import Infrastructure, beliefs, remedies
+from grader.project import beliefs, remedies
 from grader.project.dates import shown
-from grader.project.task import Task
-from grader.reporting.words import TEXTS, words
+from grader.reporting import TEXTS, words
 
 CSS = Path(__file__).with_name("feedback.css")
 SIGNS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "–", "inconclusive": "?"}
@@ -42,21 +37,19 @@ class Overview(CourseStep):
     """Puts the content of the page above the notebook into ``resources["course_page"]``, after the grades were read."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """Collect the content. For a notebook that is no checkpoint of the course it has no beliefs and the names of the cells."""
+        """Collect the content. For a notebook that the course has not marked it has no beliefs, and the ids of the cells as names."""
         language, said, state = self.language(nb), resources["nbgrader"], nb.metadata.get(STATE, {})
         word = words("feedback", language)
-        items, lesson, student = self._items(nb, resources), said["assignment"], said["student"]
+        lesson, student = said["assignment"], said["student"]
         with Gradebook(said["db_url"]) as gradebook:
             standing = standings(gradebook, lesson, student)[student]
             due = gradebook.find_assignment(lesson).duedate and gradebook.find_submission(lesson, student).duedate
         for cell in nb.cells:
             if cell.metadata.get("nbgrader", {}).get("comment") == TEXTS["feedback"]["untouched"]["en"]:  # nbgrader's
                 cell.metadata.nbgrader.comment = word["untouched"]
-        known = self.tasks(resources) if self.ours(resources) else {}
         graded = [cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade")]
         marks = [standing.cells.get(cell.metadata.nbgrader.grade_id, CellMark(None)) for cell in graded]
-        asked = {**known, **items}
-        rows = [_row(*one, state, asked, word, language) for one in zip(graded, marks, strict=True)]
+        rows = [_row(*one, state, word, language) for one in zip(graded, marks, strict=True)]
         held, counts = state.get("held"), Counter(row["how"] for row in rows)
         resources["course_page"] = {
             "lang": {"en": "en", "zh": "zh-Hans"}[language],
@@ -73,7 +66,7 @@ class Overview(CourseStep):
             "counts": [counts[how] for how in ("correct", "partly", "incorrect", "not attempted")],
             "rows": rows,
             "graded": {row["id"]: {**row, "number": place} for place, row in enumerate(rows, start=1)},
-            "ideas": [] if held else self._ideas(state, items, lesson, word, language),
+            "ideas": self._ideas(state, lesson, word, language),
         }
         return nb, resources
 
@@ -86,19 +79,10 @@ class Overview(CourseStep):
         until = word["again_soon"] if past else word["again_by"].format(when=shown(due, self.course_timezone))
         return sentence + (" " if language == "en" else "") + until
 
-    def _items(self, nb: NotebookNode, resources: dict) -> dict[str, Item]:
-        try:
-            if not self.ours(resources):
-                return {}
-            return keyed_items(self.project, self.lesson(resources), self.paper(nb, resources))
-        except Infrastructure:  # a key was removed after marking: show the marks with the names of the cells
-            return {}
-
-    def _ideas(
-        self, state: dict, items: dict[str, Item], lesson: str, word: dict[str, str], language: str
-    ) -> list[str]:
+    def _ideas(self, state: dict, lesson: str, word: dict[str, str], language: str) -> list[str]:
         """The false beliefs that the answers show, each with experiments and questions that help, as HTML."""
-        if not (held := _beliefs(state, items)):
+        held = dict.fromkeys(one for cell in state.get("verdicts", {}).values() for one in cell.get("beliefs", ()))
+        if not held:
             return []
         texts, meet = beliefs(self.project), remedies(self.project, lesson)
         ideas = []
@@ -116,32 +100,24 @@ class Overview(CourseStep):
         return ideas
 
 
-def _row(
-    cell: NotebookNode, mark: CellMark, state: dict, asked: dict[str, Item | Task], word: dict, language: str
-) -> Data:
+def _row(cell: NotebookNode, mark: CellMark, state: dict, word: dict, language: str) -> Data:
     """What the page says of one graded cell. how: its state; aside: the remark where a mark was given by hand, or ""."""
-    name = cell.metadata.nbgrader.grade_id
+    own = cell.metadata.nbgrader.grade_id
+    verdict = state.get("verdicts", {}).get(own, {})
+    name = verdict.get("name") or (f"{word['text']} `{own}`" if cell.cell_type == "markdown" else own)
     by_hand, waits = mark.manual is not None, mark.points is None
-    how = _state(mark, state.get("verdicts", {}).get(name, {}).get("state"))
+    how = _state(mark, verdict.get("state"))
     points = "–" if waits else _points(mark.points, mark.top, word)
     sign = f"{SIGNS[how]} {pick(WORDS[how], language)}"
     return {
-        "id": name,
-        "asked": isinstance(asked.get(name), Item),
-        "name": _name(asked.get(name), cell, word, language),
+        "id": own,
+        "name": inline(name if len(name) <= LONGEST else name[:LONGEST].rsplit(" ", 1)[0] + " …"),
         "how": how,
-        "state": how.replace(" ", "-"),
         "points": points,
         "waits": waits,
         "words": f"… {word['waits']}" if waits else sign + (word["by_hand"] if by_hand else ""),
         "aside": word["stands"].format(points=points) if by_hand else "",
     }
-
-
-def _beliefs(state: dict, items: dict[str, Item]) -> list[str]:
-    answers = state.get("answers", {})
-    found = (misconceptions_of(item, stored(answers[name])) for name, item in items.items() if name in answers)
-    return list(dict.fromkeys(belief for held in found for belief in held))
 
 
 def _state(mark: CellMark, stored: str | None) -> str:
@@ -152,17 +128,6 @@ def _state(mark: CellMark, stored: str | None) -> str:
         return stored
     share = mark.points / mark.top if mark.top else 1.0
     return "correct" if share >= 1 else "partly" if share > 0 else "incorrect"
-
-
-def _name(asked: Item | Task | None, cell: NotebookNode, word: dict[str, str], language: str) -> str:
-    """The name of a cell as HTML: the question, the name of the function, the heading of a text; else its id."""
-    if isinstance(asked, Item):
-        text = " ".join(plain(pick(asked.stem, language)).split())
-        return html.escape(text if len(text) <= LONGEST else text[:LONGEST].rsplit(" ", 1)[0] + " …")
-    if asked is not None:
-        return f"<code>{html.escape(asked.name)}</code>"
-    name = html.escape(cell.metadata.nbgrader.grade_id)
-    return f"{word['text']} <code>{name}</code>" if cell.cell_type == "markdown" else name
 
 
 def _points(points: float, top: float, word: dict[str, str]) -> str:

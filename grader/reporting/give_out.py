@@ -61,16 +61,16 @@ def _uninterrupted(result: dict) -> dict:
     return result
 
 
-def give_back(course: Course, lesson: str, to: Path | None = None) -> tuple[Path, list[str], list[str]]:
-    """Write the feedback pages of all who came by import into one ZIP, each where its hand-in lay, so that the platform finds whose it is.
+def give_back(course: Course, lesson: str) -> tuple[Path, list[str]]:
+    """Write the feedback pages of all who came by import into feedback-LESSON.zip of the course directory, each where its hand-in lay, so
+    that the platform finds whose it is.
 
-    Returns (path, students without a page since they were last marked, students who handed in nothing). Raises ProjectError where
-    nothing was imported.
+    Returns (path, students without a page since they were last marked). Raises ProjectError where nothing was imported.
     """
     require(course, lesson)
     if not (known := record(course.root, lesson)):
         raise ProjectError(f"{lesson}: nothing came by import; feedback/STUDENT/{lesson}/ holds the pages")
-    to, lacking = to or course.root / f"feedback-{lesson}.zip", []
+    to, lacking = course.root / f"feedback-{lesson}.zip", []
     with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
         for student, place in sorted(known.items()):
             page = course.root / "feedback" / student / lesson / f"{name_of(lesson)}.html"
@@ -81,6 +81,4 @@ def give_back(course: Course, lesson: str, to: Path | None = None) -> tuple[Path
             archive.write(
                 page, f"{place}{page.name}" if place.endswith("/") else re.sub(r"(\.\w+)?$", ".html", place, count=1)
             )
-    with course.gradebook as gradebook:
-        idle = {one.id for one in gradebook.students} - {*course.submitted(lesson), *known}
-    return to, lacking, sorted(idle)
+    return to, lacking

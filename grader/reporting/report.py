@@ -14,31 +14,28 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from course.core.i18n import Text
 from course.core.units import format_points
-from course.learning.marking import misconceptions_of
 from course.questions.items import Item
-from course.questions.variants import alternatives
 from grader.course import Course
 from grader.course.marks import CellMark, cell_marks, require
-from grader.handin.answers import every_item, keyed_items, stored
+from grader.handin.answers import every_item
 from grader.handin.guard import guarded
-from grader.handin.papers import paper_in
-from grader.marking.outcomes import graded_notebook
-from grader.marking.step import STATE, grade_id
+from grader.marking.outcomes import state_of
 from grader.project import beliefs, remedies
 from grader.project.task import Task, tasks
 from grader.project.template import render
-from grader.reporting.words import words
+from grader.reporting import words
 
 HERE = Path(__file__).parent
 FEW = 10  # submissions; with fewer the page says that they show single answers
 Data = dict[str, Any]
 
 
-def write_report(course: Course, lesson: str, to: Path | None = None, language: str | None = None) -> Path:
-    """Write the page and return its path. to: default report-LESSON.html in the course directory. Raises ProjectError."""
-    to = to or course.root / f"report-{lesson}.html"
-    to.write_text(page(figures(course, lesson), language or course.language), encoding="utf-8")
+def write_report(course: Course, lesson: str) -> Path:
+    """Write report-LESSON.html into the course directory, in the language of the course; returns its path. Raises ProjectError."""
+    to = course.root / f"report-{lesson}.html"
+    to.write_text(page(figures(course, lesson), course.language), encoding="utf-8")
     return to
 
 
@@ -49,7 +46,6 @@ class Row:
     """
 
     subject: Item | Task
-    top: float
     n: int = 0
     earned: float = 0.0
     skipped: int = 0
@@ -60,19 +56,21 @@ class Row:
         """The share of the points that was earned, 0..1."""
         return self.earned / self.n if self.n else 0.0
 
-    def count(self, cell: str, seen: Seen) -> None:
+    def count(self, mark: CellMark, verdict: Data) -> None:
         """Add what one student did with it."""
         self.n += 1
-        self.earned += min(1.0, seen.points.get(cell, 0.0) / self.top) if self.top else 1.0
-        own = seen.asked[cell]
-        if isinstance(own, Task):
-            self.skipped += seen.states.get(cell) == "not attempted"
-            parts = seen.parts.get(cell)
-            self.wrong.update(part for part in own.parts if parts and not parts.get(part))
-        elif cell in seen.answers:
-            self.wrong.update(wrong_in(own, self.subject, seen.answers[cell]))
-        else:
-            self.skipped += 1
+        self.earned += min(1.0, mark.points / mark.top) if mark.top else 1.0
+        self.skipped += verdict.get("state") == "not attempted"
+        self.wrong.update(one for one in verdict.get("wrong", ()) if self._text(one) is not None)
+
+    def _text(self, wrong: str) -> Text | None:
+        """The words of a wrong answer, "" for a number; None where it is not wrong on the standard paper, or is not there any more."""
+        if isinstance(self.subject, Task):
+            return self.subject.parts[wrong].reason if wrong in self.subject.parts else None
+        if self.subject.number is not None:
+            return ""
+        option = self.subject.option(wrong)
+        return option.text if option is not None and not option.correct else None
 
     @property
     def worst(self) -> Data:
@@ -80,42 +78,24 @@ class Row:
         if not self.wrong:
             return {}
         ((most, count),) = self.wrong.most_common(1)
-        if isinstance(self.subject, Task):
-            return {"count": count, "text": self.subject.parts[most].reason}
-        if self.subject.number is not None:
-            return {"count": count, "belief": most}
-        option = self.subject.option(most)
-        return {"count": count, "text": option.text, "belief": option.misconception}
+        option = None if isinstance(self.subject, Task) else self.subject.option(most)
+        number = isinstance(self.subject, Item) and self.subject.number is not None
+        belief = most if number else option.misconception if option is not None else None
+        return {"count": count, "text": self._text(most), "belief": belief}
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What one graded student did, by cell. asked: the questions of this student's paper, as they stood there, and the tasks. by_hand:
-    whether a person has marked a text.
-    """
+    """What one graded student did, by cell. verdicts: as ``step.state`` of the graded notebook holds them."""
 
-    asked: dict[str, Item | Task]
-    points: dict[str, float]
-    states: dict[str, str] = field(default_factory=dict)
-    parts: dict[str, dict[str, Any]] = field(default_factory=dict)
-    answers: dict[str, Data] = field(default_factory=dict)
-    by_hand: bool = False
+    marks: dict[str, CellMark]
+    verdicts: dict[str, Data]
 
     @property
     def tried(self) -> bool:
-        return self.by_hand or bool({*self.states.values()} - {"not attempted"})
-
-
-def wrong_in(own: Item, standard: Item, answer: Data) -> list[str]:
-    """The wrong options in an answer to a variant, as they stand in the standard variant; of a number the belief behind it. Nothing where
-    other options are right in the variant.
-    """
-    if own.number is not None:
-        return [*misconceptions_of(own, stored(answer))]
-    other = own.varies and "shown" not in own.values and own.correct != standard.correct
-    if other or own.kind == "order":
-        return []
-    return [one.id for one in standard.options if one.id in (answer.get("options") or ()) and not one.correct]
+        """Whether anything was attempted; a text that a person has marked was."""
+        by_hand = any(mark.auto is None for mark in self.marks.values())
+        return by_hand or any(one.get("state") != "not attempted" for one in self.verdicts.values())
 
 
 def figures(course: Course, lesson: str, say: Callable[[str], object] = print) -> Data:
@@ -123,64 +103,39 @@ def figures(course: Course, lesson: str, say: Callable[[str], object] = print) -
     out. For a question only the students count whose paper asks it and whose answers are not lost. Raises ProjectError.
     """
     require(course, lesson)
-    marks, items = cell_marks(course, lesson), every_item(course.project, lesson)
-    tops = {cell: mark.top for cell, mark in next(iter(marks.values()), {}).items()}
-    rows = {}
-    for place, item in keyed_items(course.project, lesson).items():
-        drawn = [one["id"] for one in alternatives(item.template)] if item.template is not None else [item.id]
-        rows |= {key: Row(items[key], tops[place]) for key in drawn if place in tops}
-    rows |= {name: Row(one, tops[name]) for name, one in tasks(course.project, lesson).items() if name in tops}
+    marks = cell_marks(course, lesson)
     names = sorted({*marks, *course.submitted(lesson)})
     found: dict[str, Seen | None] = dict.fromkeys(names)
     for name in names:
         with guarded(name, lambda student, reason: say(f"{student} is left out: {reason}")):
-            found[name] = _seen(course, lesson, name, marks.get(name, {}))
+            own, state = marks.get(name, {}), state_of(course, name, lesson)
+            if state.get("marked") and own and all(mark.points is not None for mark in own.values()):
+                found[name] = Seen(own, state.get("verdicts", {}))
     with course.gradebook as gradebook:
         idle = sorted({student.id for student in gradebook.students} - {*names})
-    about = {"lesson": lesson, "top": sum(tops.values()), "idle": idle}
+        top = gradebook.find_assignment(lesson).max_score
+    about = {"lesson": lesson, "top": top, "idle": idle}
     about |= {"beliefs": beliefs(course.project), "remedies": remedies(course.project, lesson)}
-    return {**about, **tally(rows, found)}
+    return {**about, **tally({**every_item(course.project, lesson), **tasks(course.project, lesson)}, found)}
 
 
-def tally(rows: dict[str, Row], found: dict[str, Seen | None]) -> Data:
-    """Count what the students did. found: student -> None for no grade."""
+def tally(subjects: dict[str, Item | Task], found: dict[str, Seen | None]) -> Data:
+    """Count what the students did. subjects: all questions by their keys, and the tasks; found: student -> None for no grade."""
     counted = [seen for seen in found.values() if seen is not None and seen.tried]
+    rows: dict[str, Row] = {}
     for seen in counted:
-        for cell, own in seen.asked.items():
-            rows[own.id if isinstance(own, Task) else own.key].count(cell, seen)
+        for cell, verdict in seen.verdicts.items():
+            key = verdict.get("key", cell)
+            if key in subjects and cell in seen.marks:
+                rows.setdefault(key, Row(subjects[key])).count(seen.marks[cell], verdict)
     return {
         "handed_in": len(found),
         "counted": len(counted),
         "blank": [name for name, seen in found.items() if seen is not None and not seen.tried],
         "without_grade": [name for name, seen in found.items() if seen is None],
-        "totals": [sum(seen.points.values()) for seen in counted],
-        "rows": sorted((row for row in rows.values() if row.n), key=lambda row: row.share),
+        "totals": [sum(mark.points for mark in seen.marks.values()) for seen in counted],
+        "rows": sorted(rows.values(), key=lambda row: row.share),
     }
-
-
-def _seen(course: Course, lesson: str, name: str, marks: dict[str, CellMark]) -> Seen | None:
-    """What a student did; None for one without a grade."""
-    notebook = graded_notebook(course, name, lesson)
-    state = notebook.metadata.get(STATE, {}) if notebook is not None else {}
-    points = {cell: mark.points for cell, mark in marks.items()}
-    if not (state.get("marked") and points) or None in points.values():
-        return None
-    own = keyed_items(course.project, lesson, paper_in(course.root, lesson, name, state.get("salt", "")))
-    answers = {item: dict(answer) for item, answer in state.get("answers", {}).items() if item in own}
-    lost = {*own} if not (state.get("sheet", True) or answers) else set()
-    there = {grade_id(cell) for cell in notebook.cells} - lost
-    asked = {
-        cell: one for cell, one in {**own, **tasks(course.project, lesson)}.items() if cell in there and cell in marks
-    }
-    verdicts = state.get("verdicts", {})
-    return Seen(
-        asked,
-        points,
-        {cell: verdict["state"] for cell, verdict in verdicts.items()},
-        {cell: dict(verdict["parts"]) for cell, verdict in verdicts.items() if verdict.get("parts")},
-        answers,
-        any(mark.auto is None for mark in marks.values()),
-    )
 
 
 def page(found: Data, language: str = "en") -> str:

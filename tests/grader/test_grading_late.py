@@ -13,10 +13,11 @@ from nbgrader.apps import ExportApp
 from grader.cli import main
 from grader.course import Course
 from grader.course.late import LatePoints, extend
-from grader.course.marks import cell_marks, totals
+from grader.course.marks import cell_marks
 from grader.marking.autograde import How, autograde
 from grader.marking.outcomes import outcomes
 from grader.project import ProjectError, dates
+from grader.reporting.export import final_points
 from grader.reporting.give_out import feedback
 from tests.support.grading_class import rows, stock
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
@@ -88,7 +89,7 @@ def test_an_extension_can_be_given_before_anything_is_handed_in(course):
     for path in hers.iterdir():
         path.write_bytes(path.read_bytes().replace(b"def contrast", b"# eve\\ndef contrast"))
     again(course)
-    assert totals(course, LESSON).points["eve"] == 13.0 > totals(course, LESSON).points["ada"]
+    assert final_points(course, LESSON)["eve"] == 13.0 > final_points(course, LESSON)["ada"]
 
 
 @pytest.mark.slow

@@ -16,9 +16,9 @@ from course.learning.marking import mark
 from grader.cli import main
 from grader.cli.made_up import Student, answers, work
 from grader.course import Course, init
-from grader.course.marks import cell_marks, totals
+from grader.course.marks import cell_marks
 from grader.handin.answers import keyed_items
-from grader.handin.papers import paper_in, released_salt
+from grader.handin.papers import answered_papers, paper_of, released_salt
 from grader.marking.autograde import How, autograde
 from grader.marking.outcomes import outcomes
 from grader.marking.step import grade_id
@@ -26,6 +26,7 @@ from grader.project import Infrastructure, Project
 from grader.project.build import answer_id
 from grader.project.task import tasks
 from grader.release.run import release
+from grader.reporting.export import final_points
 from grader.reporting.report import figures
 from grader.reporting.summary import summary
 from tests.support.grading_class import copy_of, stock
@@ -102,7 +103,8 @@ def course(tmp_path_factory):
 
 
 def paper(course: Course, student: str):
-    return keyed_items(PROJECT, LESSON, paper_in(course.root, LESSON, student))
+    released = nbformat.read(course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb", as_version=4)
+    return keyed_items(PROJECT, LESSON, paper_of(released, LESSON, student, answered_papers(course.root, LESSON)))
 
 
 def points(course: Course) -> dict[str, dict[str, float]]:
@@ -133,7 +135,7 @@ def test_everybody_gets_what_the_own_paper_deserves_and_a_copied_one_shows(cours
         assert (found[name].points, found[name].verdict) == (None, "look"), "no zero for a mistyped id"
         assert f"on the paper of “{whose}”" in " ".join(found[name].problems)
     assert not any("paper of" in " ".join(found[name].problems) for name in ("ada", "bob", "eve"))
-    assert totals(course, LESSON).points["dee"] is None
+    assert final_points(course, LESSON)["dee"] is None
 
 
 def test_what_is_held_back_is_marked_when_somebody_has_looked_and_shows_no_key_before(course, tmp_path, capsys):
@@ -215,7 +217,7 @@ def test_releasing_again_keeps_the_papers_and_a_slip_of_the_pen_can_be_mended(co
     assert "paper of" not in " ".join(found["dee"].problems)
     (other.root / "papers.yaml").write_text(f"{LESSON}: dee\n")
     with pytest.raises(Infrastructure, match="papers.yaml"):
-        paper_in(other.root, LESSON, "dee")
+        answered_papers(other.root, LESSON)
 
 
 def test_the_report_puts_the_variants_of_a_question_together(course):

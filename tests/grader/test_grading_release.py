@@ -17,10 +17,11 @@ from grader.authoring.question_check import YOURS
 from grader.authoring.scaffold import new_checkpoint
 from grader.cli import main
 from grader.course import Course, init
-from grader.course.marks import cell_marks, totals
+from grader.course.marks import cell_marks
 from grader.marking.autograde import How, autograde
 from grader.marking.step import grade_id
 from grader.project import Project
+from grader.reporting.export import final_points
 from grader.reporting.give_out import feedback
 from grader.reporting.report import figures
 from tests.support.grading_class import make_class, rows, stock
@@ -222,7 +223,7 @@ def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
     hand_in(course, "dee", {})
     found = {one.student: one for one in autograde(course, NAME, how=How(jobs=1), say=lambda line: None)}
     assert found["ada"].reason == "by-hand" and "50-e-why" in found["ada"].problems[0]
-    assert totals(course, NAME).points == {"ada": None, "bob": 8.0, "cyd": None, "dee": 0.0}, (
+    assert final_points(course, NAME) == {"ada": None, "bob": 8.0, "cyd": None, "dee": 0.0}, (
         "an untouched text is worth nothing, one nobody read has no grade"
     )
     with course.gradebook as gradebook:
@@ -234,7 +235,7 @@ def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
         gradebook.db.commit()
     for again in (False, True):
         autograde(course, NAME, how=How(jobs=1, again=again), say=lambda line: None)
-        assert totals(course, NAME).points == {"ada": 11.0, "bob": 8.0, "cyd": 0.0, "dee": 0.0}
+        assert final_points(course, NAME) == {"ada": 11.0, "bob": 8.0, "cyd": 0.0, "dee": 0.0}
     found = figures(course, NAME)
     assert found["blank"] == ["dee"] and found["totals"] == [11.0, 8.0, 0.0], "who wrote a text alone counts"
     assert feedback(course, NAME, lambda line: None) == []

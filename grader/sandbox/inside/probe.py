@@ -64,7 +64,7 @@ def _course_probe(text: str) -> None:
         try:
             result = encoded(value(*arguments))
         except KeyboardInterrupt:
-            return send(number, state="late")
+            return send(number, state="timeout")
         except BaseException as error:
             known = type(error).__module__ == "builtins"
             stub = type(error) is NotImplementedError
