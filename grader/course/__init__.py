@@ -27,6 +27,10 @@ PRIVATE = ("source", "release", "submitted", "autograded", "feedback")  # studen
 OURS = "grader.project.Infrastructure: "
 MOVED = "grader.nbgrader_config", "grader.course.nbgrader_config"  # what course folders of before import, and today's
 INCOMING, COMPLETE = "submitted/.import", "complete"  # no student's name begins with a dot
+UNSETTLED = (
+    "an import was killed, and the hand-ins that it had written into {} cannot be put in place: {}. They are whole. Mend that, "
+    "then run the same command again."
+)
 
 
 def init(
@@ -121,7 +125,9 @@ def settle(root: Path) -> None:
 
 
 class Course:
-    """An opened course directory. Raises ProjectError where ``root`` is not a course directory."""
+    """An opened course directory. Raises ProjectError where ``root`` is not a course directory, or what a killed import left there cannot
+    be put in place.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
@@ -131,8 +137,11 @@ class Course:
         if tools not in os.environ.get("PATH", "").split(os.pathsep):
             os.environ["PATH"] = os.pathsep.join([tools, os.environ.get("PATH", "")])
         if (self.root / INCOMING).exists():
-            with suppress(ProjectError, OSError), importing(self.root):  # an import was killed, or it runs
-                pass
+            try:
+                with suppress(ProjectError), importing(self.root):  # an import was killed, or one runs
+                    pass
+            except OSError as error:
+                raise ProjectError(UNSETTLED.format(self.root / INCOMING / COMPLETE, error)) from error
 
     @cached_property
     def config(self) -> Any:

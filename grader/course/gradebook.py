@@ -58,7 +58,7 @@ class GradebookWriter:
         if notebook is None:
             self._gradebook.close()
             raise Infrastructure(f"{lesson} is not in the gradebook; run {command('release ' + lesson, course.root)}")
-        self._name, self.top = notebook.name, notebook.max_score
+        self._name = notebook.name
         self._graded = {cell.id: cell.name for cell in notebook.grade_cells}
         self._solutions = {cell.id: cell.name for cell in notebook.solution_cells}
         self._gradebook.db.remove()

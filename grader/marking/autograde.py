@@ -70,7 +70,7 @@ def autograde(
         pool.prepare(how.jobs, how.sandbox)
     failed: dict[str, str] = {}
     taken = f"another run is marking in {course.root}; wait until it is done, or stop it"
-    workers = pool.Workers(how.jobs, how.sandbox) if how.cluster is None else pool.Cluster(how.cluster)
+    workers = pool.Workers(how.jobs, how.sandbox, how.cluster)
     with locked(course.root / "autograde.lock", taken), GradebookWriter(course, lesson) as gradebook, workers:
         limits = CourseExecute(config=course.config).limits  # with the settings of nbgrader_config.py
         exam = whole.exam(course.root, course.project, lesson, course.language, limits, how.sandbox)

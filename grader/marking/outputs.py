@@ -47,8 +47,8 @@ TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)")
 MOST_HTML, MOST_MARKDOWN, MOST_SIGNS, DEEPEST, MOST_ATTRIBUTES = 200_000, 50_000, 20_000, 100, 100
 LINK = re.compile(r"https?://|mailto:|#|[\w./-]+\Z", re.IGNORECASE)
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|svg\+xml|webp);base64,[A-Za-z0-9+/=\s]*")
-MOST_TEXT = 40_000  # characters of one source or text output
-MOST_PICTURE = 3_000_000  # characters of one picture or attachment
+MOST_TEXT = 40_000  # characters of one source
+MOST_OUTPUT = 3_000_000  # characters of the outputs of one cell, and of its attachments
 MOST_PAGE = 6_000_000  # of all together
 MOST_CELLS = 500
 
@@ -174,45 +174,20 @@ class Shorten(NbGraderPreprocessor):
 
 
 def shorten(nb: NotebookNode) -> None:
-    """Cut long sources, outputs and attachments of the student's cells; leave out cells once the page is full."""
+    """Cut long sources, leave out large outputs and attachments of the student's cells, and cells once the page is full."""
     language = language_of(nb, "en")
     cut, shown, left = pick(say("page.cut"), language), [], MOST_PAGE
     for cell in nb.cells:
-        cell.source = _cut(cell.source, MOST_TEXT, f"\n{cut}")
-        for output in cell.get("outputs", ()) if not _graded(cell) else ():
-            _shorten(output, cut)
-        if "attachments" in cell:
-            cell.attachments = NotebookNode(
-                {name: data for name, data in cell.attachments.items() if len(str(data)) <= MOST_PICTURE}
-            )
+        if len(cell.source) > MOST_TEXT:
+            cell.source = f"{cell.source[:MOST_TEXT]}\n{cut}"
+        if len(str(cell.get("outputs", ""))) > MOST_OUTPUT:
+            cell.outputs = [NotebookNode(output_type="stream", name="stdout", text=f"{cut}\n")]
+        if len(str(cell.get("attachments", ""))) > MOST_OUTPUT:
+            del cell["attachments"]
         left -= len(cell.source) + len(str(cell.get("outputs", ""))) + len(str(cell.get("attachments", "")))
         if grade_id(cell) or (left >= 0 and len(shown) < MOST_CELLS):
             shown.append(cell)
     if left_out := len(nb.cells) - len(shown):
-        shown.insert(
-            0, new_markdown_cell(f"**{pick(say('page.left-out', n=left_out), language)}**", id="course-left-out")
-        )
+        said = pick(say("page.left-out", n=left_out), language)
+        shown.insert(0, new_markdown_cell(f"**{said}**", id="course-left-out"))
     nb.cells = shown
-
-
-def _graded(cell: NotebookNode) -> bool:
-    return bool(cell.metadata.get("nbgrader", {}).get("grade"))
-
-
-def _shorten(output: NotebookNode, cut: str) -> None:
-    if output.output_type == "stream":
-        output.text = _cut(output.text, MOST_TEXT, f"\n{cut}")
-    elif output.output_type == "error":
-        output.traceback = [_cut("\n".join(output.traceback), MOST_TEXT, f"\n{cut}")]
-        output.evalue = _cut(output.evalue, MOST_TEXT, cut)
-    else:
-        for kind, data in list(output.data.items()):
-            if kind.startswith("image/") and len(str(data)) > MOST_PICTURE:
-                del output.data[kind]
-                output.data.setdefault("text/plain", cut)
-            elif isinstance(data, str) and not kind.startswith("image/") and len(data) > MOST_TEXT:
-                output.data[kind] = _cut(data, MOST_TEXT, f"\n{cut}")
-
-
-def _cut(text: str, most: int, said: str) -> str:
-    return text if len(text) <= most else text[:most] + said

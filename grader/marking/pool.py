@@ -94,55 +94,39 @@ class Here(Executor):
 
 
 class Workers:
-    """``jobs`` processes of this machine that mark submissions. A context manager."""
+    """Where submissions are marked: in ``jobs`` processes of this machine, or on the workers of the Dask scheduler at ``cluster``, each
+    started in a checkout like this one; no shared disk is needed. A context manager.
 
-    def __init__(self, jobs: int, sandbox: bool) -> None:
-        self.jobs, self.sandbox = jobs, sandbox
+    Raises Infrastructure where no scheduler answers at the address.
+    """
+
+    def __init__(self, jobs: int, sandbox: bool, cluster: str | None = None) -> None:
+        self.jobs, self.sandbox, self._client = jobs, sandbox, None
+        if cluster is not None:
+            self._client = _connected(cluster)
+            self.jobs = max(2, sum(self._client.nthreads().values()))
 
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Keep the processes for the next checkpoint; they end with this one."""
-
-    def executor(self) -> Executor:
-        """Where to mark; a new one after a process of it has died."""
-        return Here() if self.jobs == 1 else _processes(self.jobs, self.sandbox, os.getpid())
-
-    def submit(self, executor: Executor, submission: Submission, exam: Exam) -> Future:
-        """Start marking a submission."""
-        return executor.submit(attempt, submission, exam)
-
-    def answer(self, future: Future) -> Marked | str:
-        """What came back. Raises BrokenProcessPool where a process has died."""
-        return future.result()
+        """Keep the processes of this machine for the next checkpoint; they end with this one."""
+        if self._client is not None:
+            self._client.close()
 
     def mark(self, submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
-        """Mark submissions, and yield each as it is done. One that ran out of time while other programs used the processors is
-        marked once more at the end, alone. Raises Infrastructure where no worker can mark.
+        """Mark submissions, and yield each as it is done. Raises Infrastructure where no worker can mark.
+
+        After a process has died, its submissions are tried one at a time, so that the next death shows which one is the cause.
         """
-        from grader.marking.execute import DISTURBED
-
-        disturbed = []
-        for submission, answer in self._answers(submissions, exam):
-            if getattr(answer, "disturbed", False):
-                disturbed.append(submission)
-            else:
-                yield submission, answer
-        for submission in disturbed:
-            for _, answer in self._answers([submission], exam):
-                yield submission, DISTURBED if getattr(answer, "disturbed", False) else answer
-
-    def _answers(self, submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
-        """After a process has died, its submissions are tried one at a time, so that the next death shows which one is the cause."""
         source, again, tries = iter(submissions), [], Counter()
         while True:
             running: dict[Future, Submission] = {}
             try:
-                yield from self._drain(self.executor(), running, again, source, exam)
+                yield from self._drain(running, again, source, exam)
                 return
             except BrokenProcessPool:
-                self.executor().shutdown()
+                self._executor().shutdown()
                 _processes.cache_clear()
                 lost = list(running.values())
             finally:
@@ -155,68 +139,61 @@ class Workers:
             again += lost
 
     def _drain(
-        self,
-        executor: Executor,
-        running: dict[Future, Submission],
-        again: list[Submission],
-        source: Iterator[Submission],
-        exam: Exam,
+        self, running: dict[Future, Submission], again: list[Submission], source: Iterator[Submission], exam: Exam
     ) -> Iterator[Answer]:
+        executor, most = self._executor(), AHEAD * self.jobs
         while True:
-            most = 1 if again or self.jobs == 1 else AHEAD * self.jobs
-            while len(running) < most and (submission := again.pop() if again else next(source, None)) is not None:
-                running[self.submit(executor, submission, exam)] = submission
+            at_a_time = 1 if again or self.jobs == 1 else most
+            while len(running) < at_a_time and (one := again.pop() if again else next(source, None)) is not None:
+                if self._client is None:
+                    running[executor.submit(attempt, one, exam)] = one
+                else:
+                    running[executor.submit(_travelling(), pickle.dumps((one, exam)))] = one
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                answer = self.answer(future)
+                answer = future.result() if self._client is None else _from_afar(future)
                 yield running.pop(future), answer
 
+    def _executor(self) -> Executor:
+        """Where to mark; a new one after a process of it has died."""
+        if self._client is not None:
+            return self._client.get_executor(pure=False, retries=MOST_TRIES)
+        return Here() if self.jobs == 1 else _processes(self.jobs, self.sandbox, os.getpid())
 
-class Cluster(Workers):
-    """The workers of an existing Dask scheduler. Each is started in a checkout like this one; no shared disk is needed.
 
-    Raises Infrastructure where no scheduler answers at the address, or none of its workers can mark.
-    """
+def _connected(address: str) -> Any:
+    """The Dask client of a scheduler that has a worker. Raises Infrastructure."""
+    try:
+        from distributed import Client
+    except ModuleNotFoundError as error:
+        raise Infrastructure("--cluster needs dask.distributed: pip install distributed") from error
+    client = None
+    try:
+        client = Client(address, timeout=PATIENCE_S)
+        client.wait_for_workers(1, timeout=PATIENCE_S)
+        return client
+    except (OSError, ValueError, TypeError, RuntimeError, TimeoutError, asyncio.TimeoutError) as error:
+        if client is not None:
+            client.close()
+        raise Infrastructure(
+            f"no Dask scheduler with a worker answers at {address} ({error or type(error).__name__}); start one with "
+            f"`dask scheduler`, and in a checkout of the course `dask worker {address}`; or leave --cluster out"
+        ) from error
 
-    def __init__(self, address: str) -> None:
-        try:
-            from distributed import Client
-        except ModuleNotFoundError as error:
-            raise Infrastructure("--cluster needs dask.distributed: pip install distributed") from error
-        self._client: Any = None
-        try:
-            self._client = Client(address, timeout=PATIENCE_S)
-            self._client.wait_for_workers(1, timeout=PATIENCE_S)
-        except (OSError, ValueError, TypeError, RuntimeError, TimeoutError, asyncio.TimeoutError) as error:
-            if self._client is not None:
-                self._client.close()
-            raise Infrastructure(
-                f"no Dask scheduler with a worker answers at {address} ({error or type(error).__name__}); start one with "
-                f"`dask scheduler`, and in a checkout of the course `dask worker {address}`; or leave --cluster out"
-            ) from error
-        super().__init__(max(2, sum(self._client.nthreads().values())), sandbox=True)
 
-    def __exit__(self, *_: object) -> None:
-        self._client.close()
-
-    def executor(self) -> Executor:
-        return self._client.get_executor(pure=False, retries=MOST_TRIES)
-
-    def submit(self, executor: Executor, submission: Submission, exam: Exam) -> Future:
-        return executor.submit(_travelling(), pickle.dumps((submission, exam)))
-
-    def answer(self, future: Future) -> Marked | str:
-        try:
-            return pickle.loads(future.result())
-        except (CancelledError, asyncio.CancelledError, OSError) as gone:
-            raise Infrastructure("the Dask scheduler is gone; what is marked is kept, run again for the rest") from gone
-        except (Infrastructure, ImportError) as unfit:  # with this worker the rest would fail, too
-            raise Infrastructure(
-                f"a Dask worker cannot mark: {unfit}; start it in the folder of a checkout at this commit, with the same packages"
-            ) from unfit
-        except Exception as error:  # a worker that died with this submission, several times
-            return reason(error)
+def _from_afar(future: Future) -> Marked | str:
+    """What a Dask worker sent back. Raises Infrastructure where none can mark."""
+    try:
+        return pickle.loads(future.result())
+    except (CancelledError, asyncio.CancelledError, OSError) as gone:
+        raise Infrastructure("the Dask scheduler is gone; what is marked is kept, run again for the rest") from gone
+    except (Infrastructure, ImportError) as unfit:  # with this worker the rest would fail, too
+        raise Infrastructure(
+            f"a Dask worker cannot mark: {unfit}; start it in the folder of a checkout at this commit, with the same packages"
+        ) from unfit
+    except Exception as error:  # a worker that died with this submission, several times
+        return reason(error)
 
 
 def _travelling() -> Callable[[bytes], bytes]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import re
+from itertools import takewhile
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -133,15 +134,12 @@ def _place(notebook: NotebookNode, released: NotebookNode, identity: str) -> int
     """The index at which to insert a missing cell: after the nearest cell before it in the released notebook that is still
     there, else at the end.
     """
-    before = []
-    for cell in released.cells:
-        if grade_id(cell) == identity:
-            break
-        before.append((grade_id(cell), cell.get("id")))
-    for previous, cell_id in reversed(before):
-        for index, cell in enumerate(notebook.cells):
-            if (previous and grade_id(cell) == previous) or cell.get("id") == cell_id:
-                return index + 1
+    before = takewhile(lambda cell: grade_id(cell) != identity, released.cells)
+    for previous in reversed([*before]):
+        own = grade_id(previous)
+        for place, cell in enumerate(notebook.cells, start=1):
+            if (own and grade_id(cell) == own) or cell.get("id") == previous.get("id"):
+                return place
     return len(notebook.cells)
 
 

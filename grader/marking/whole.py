@@ -104,7 +104,6 @@ class Marked:
 
     notebook: the text of the graded notebook. scores: grade id -> points, None where a person must give them. comments: grade
     id -> nbgrader's automatic comment or None. digest: of the submission.
-    disturbed: it ran out of time while other programs used the processors.
     """
 
     student: str
@@ -112,7 +111,6 @@ class Marked:
     scores: dict[str, float | None]
     comments: dict[str, str | None]
     digest: str
-    disturbed: bool = False
 
 
 def exam(course_root: Path, project: Project, lesson: str, language: str, limits: Limits, sandbox: bool) -> Exam:
@@ -194,12 +192,12 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     known = Circumstances(language, paper, submission.student, submission.looked, held, lacks, stopped)
     mark_cells(nb, items, hidden, run.found(), known)
     state(nb).update(submission=submission.digest, sandbox=exam.sandbox, accepted=submission.looked)
-    state(nb).update(questions=exam.questions, paper=exam.paper(submission.student), salt=elsewhere)
+    state(nb).update(questions=exam.questions, paper=exam.paper(submission.student))
     scores, comments = _marks(nb)
     if state(nb).get("held"):
         scores, comments = dict.fromkeys(scores), dict.fromkeys(comments)
     text = sayable(text_of(nb))
-    return Marked(submission.student, text, scores, comments, submission.digest, run.disturbed)
+    return Marked(submission.student, text, scores, comments, submission.digest)
 
 
 def _begin(nb: NotebookNode, reading: Reading, released: NotebookNode) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 import os
-import time
 import uuid
 from pathlib import Path
 
@@ -44,7 +43,7 @@ class Group:
         return False
 
     def remove(self) -> None:
-        """Remove the group if it is empty; otherwise ``sweep`` removes it later."""
+        """Remove the group, if it is empty."""
         for folder in self.folders:
             try:
                 folder.rmdir()
@@ -76,17 +75,6 @@ def possible() -> bool:
     if group is not None:
         group.remove()
     return group is not None
-
-
-def sweep(older_s: float = 3600, name: str = "course-*") -> None:
-    """Remove empty groups older than ``older_s`` seconds that a killed grader has left behind."""
-    for parent in (_own(), ROOT / "memory", ROOT / "pids", ROOT / "cpu"):
-        for folder in parent.glob(name):
-            try:
-                if time.time() - folder.stat().st_mtime > older_s:
-                    folder.rmdir()  # refused by the kernel while a process is in it
-            except OSError:
-                continue
 
 
 def _own(pid: int | str = "self") -> Path:

@@ -26,7 +26,10 @@ FLOOD = 20  # a cell is stopped when it has sent so many times the output that i
 FRAME = 100  # characters added to the size of each output, so that many small outputs are a flood too
 LARGEST = 16 << 20  # bytes of one frame from a kernel; only forged frames are longer
 CREDENTIALS = struct.Struct("3i")
-MOST_CELLS = 1_000_000  # a larger count of cells run is forged
+DISTURBED = (
+    "this machine was too busy with other work to run it, so it would have lost points it does not deserve to lose; "
+    "mark it again when the machine is quiet"
+)
 
 
 @dataclass
@@ -34,18 +37,15 @@ class Ran:
     """What one cell did.
 
     ended: "", or why the kernel has ended: died, stuck, flood, memory. late: the cell was interrupted because its time was
-    over. cut: some of its output was dropped. seconds: the cell's own time. disturbed: it ran out of time while
-    other programs used the processors.
+    over. cut: some of its output was dropped. seconds: the cell's own time.
     """
 
     outputs: list[dict[str, Any]] = field(default_factory=list)
     error: str | None = None
-    count: int | None = None
     late: bool = False
     cut: bool = False
     ended: str = ""
     seconds: float = 0.0
-    disturbed: bool = False
 
 
 class Kernel:
@@ -94,16 +94,14 @@ class Kernel:
     def run(self, source: str, seconds: float | None = None) -> Ran:
         """Run one cell for at most ``seconds`` (by default the limit for a cell); returns what it did, errors included.
 
-        Raises Infrastructure only if the kernel was ended from outside, which is not the student's fault.
+        Raises Infrastructure only for what is not the student's fault: the kernel was ended from outside, or it ran out of time
+        while other programs used the processors.
         """
         ran, limit = Ran(), min(seconds or self._limits.cell_s, self._limits.cell_s)
         if self.ended:
             ran.ended = self.ended
             return ran
-        self._size, self._clear, self._flood = 0, False, False
-        self._displays: dict[
-            str, list[dict[str, Any]]
-        ] = {}  # what the cell has shown under a name, which it may update
+        self._size, self._flood = 0, False
         allowed, interrupted = limit, False
         unsent = memoryview(wire.packed({"run": source}))  # the kernel takes it in on its own time
         self._waiting.modify(self._connection, selectors.EVENT_WRITE)
@@ -114,7 +112,8 @@ class Kernel:
                 message = self._frames.ready.pop(0)
                 if "done" in message and isinstance(message["done"], dict):
                     ran.seconds = self._meter.end()
-                    ran.error, ran.count = _text(message["done"].get("error")), _whole(message["done"].get("count"))
+                    error = message["done"].get("error")
+                    ran.error = error if isinstance(error, str) else None
                     return ran
                 self._take(ran, message)
             if monotonic() >= look or (self._flood and not interrupted):
@@ -129,7 +128,8 @@ class Kernel:
                 if over or (self._flood and not interrupted):
                     interrupted, ran.late = True, not self._flood
                     allowed = seconds + min(GRACE_S, self._limits.cell_s)
-                    ran.disturbed = ran.late and self._meter.disturbed(limit)
+                    if ran.late and self._meter.disturbed(limit):
+                        raise Infrastructure(DISTURBED)
                     self._signal(signal.SIGINT)
                 look = monotonic() + min(self._meter.pause_s, max(SHORTEST_S, allowed - seconds))
             if not self._waiting.select(max(0.0, look - monotonic())):
@@ -194,53 +194,24 @@ class Kernel:
                 pass
 
     def _take(self, ran: Ran, message: dict[str, Any]) -> None:
-        """Add one output, or an update of one, to those of the cell, up to the size that is stored."""
-        output = message.get("output") or message.get("update")
-        shown = self._displays.get(_name(output), []) if "update" in message else []
-        size = FRAME + sum(map(len, map(str, message.values()))) * max(1, len(shown))
-        self._size += size
+        """Add one output to those of the cell, up to the size that is stored."""
+        self._size += FRAME + sum(map(len, map(str, message.values())))
         if self._size > self._limits.output_chars or "cut" in message:
             ran.cut = True
             self._flood = self._size > FLOOD * self._limits.output_chars
             return
         if "clear" in message:
-            self._clear = True
-            if message["clear"] is not True:
-                ran.outputs.clear()
-                self._clear = False
+            ran.outputs.clear()
             return
+        output = message.get("output")
         if not isinstance(output, dict):
             return
-        name = _name(output)
-        if "update" in message:
-            for one in shown:
-                one.update(data=output.get("data"), metadata=output.get("metadata"))
-            return
-        if self._clear:
-            ran.outputs.clear()
-            self._clear = False
         last = ran.outputs[-1] if ran.outputs else {}
         if output.get("output_type") == "stream" == last.get("output_type") and last.get("name") == output.get("name"):
             last["text"] = f"{last.get('text')}{output.get('text')}"
             return
         ran.outputs.append(output)
-        if name:
-            self._displays.setdefault(name, []).append(output)
-
-
-def _name(output: object) -> str:
-    """The display id of an output, or ""."""
-    name = output.get("display_id") if isinstance(output, dict) else None
-    return name if isinstance(name, str) else ""
 
 
 def _closed() -> bytes:
     raise wire.Closed("end of stream")
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_CELLS else None

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from grader.project import HERE, Infrastructure
-from grader.sandbox import groups, meter
+from grader.sandbox import groups
 from grader.sandbox.limits import Limits
 
 INSIDE = Path(__file__).resolve().parent / "inside"
@@ -20,12 +20,8 @@ SYSTEM = tuple(
     "/sys/devices/system/cpu".split()
 )
 PLACE, PYTHON = "/opt/course", "/opt/python"
-ENVIRONMENT = {
-    "PATH": "/usr/bin:/bin",
-    "HOME": "/home/student",
-    "USER": "student",
-    "LANG": "C.UTF-8",
-    "TMPDIR": "/tmp",
+PLACES = {"PATH": "/usr/bin:/bin", "HOME": "/home/student", "USER": "student", "LANG": "C.UTF-8", "TMPDIR": "/tmp"}
+ENVIRONMENT = {  # also without a sandbox
     "COURSE_HOME": "/home/student/.course",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "MPLCONFIGDIR": "/tmp/matplotlib",
@@ -37,26 +33,16 @@ ENVIRONMENT = {
     "JUPYTER_PLATFORM_DIRS": "1",
 }
 NEXT = "run it on Linux with bubblewrap, or say --no-sandbox for submissions you trust"
-
-
 WATCHED = (
-    "NOT ENFORCED HERE: no control group can be made, "
-    "so the grader looks at the memory of all processes of a submission 10 to 30 times a second instead of the system limiting it, "
-    "and processors are not shared out evenly. "
-    "A process that takes gigabytes at once can make this machine swap or end other programs; many busy processes make marking slower. "
-    "Marks stay fair: only a submission's own processor time counts, and one that was prevented from running is marked again alone. "
-    "To have it enforced: start the same command with `systemd-run --user --scope` in front of it. "
-    "In the container of docs/instructors.md one limit holds for all submissions together."
+    "NOT ENFORCED HERE: no control group can be made, so the grader looks 10 to 30 times a second how much memory a submission takes, "
+    "instead of the system limiting it: gigabytes taken at once can make this machine swap or end other programs. "
+    "Marks stay fair: only a submission's own processor time counts, and one that was kept from running gets no mark. "
+    "To have it enforced, put `systemd-run --user --scope` in front of the same command. In the container of docs/instructors.md one "
+    "limit holds for all submissions together."
 )
 NO_PROCESSES = (
-    "NOT ALLOWED HERE: root without control groups. "
-    "Submissions get no new processes: `!command` and DataLoader with workers fail in them, which can cost points. "
-    "Mark as an ordinary user."
-)
-NOT_TOLD = (
-    "NOT COUNTED HERE: this kernel does not tell how long a program waits for a processor (no /proc/self/schedstat), "
-    "so a busy machine can run an honest submission out of time. "
-    "Mark with fewer --jobs and nothing else running."
+    "NOT ALLOWED HERE: root without control groups. Submissions get no new processes: `!command` and DataLoader with workers fail in "
+    "them, which can cost points. Mark as an ordinary user."
 )
 SEEN = "submissions can read all of {place}, and {folder} lies in there; move it elsewhere"
 
@@ -70,6 +56,8 @@ def obstacle() -> str | None:
         return f"the sandbox needs Linux, and this is {platform.system()}; {NEXT}"
     if platform.machine() not in ("x86_64", "aarch64"):
         return f"the sandbox has no list of system calls for {platform.machine()}; {NEXT}"
+    if not Path("/proc/self/schedstat").exists():
+        return f"this kernel does not tell how long a program waits for a processor, so a busy machine would cost points; {NEXT}"
     if shutil.which("bwrap") is None:
         return f"bubblewrap is not installed (Debian and Ubuntu: apt install bubblewrap); {NEXT}"
     if (place := visible(HERE)) is not None:
@@ -100,14 +88,9 @@ def out_of_sight(*folders: Path) -> None:
 
 def unenforced() -> list[str]:
     """A sentence for each limit that cannot be enforced on this machine, with its effect on marks; empty if all can."""
-    said = []
-    if not groups.possible():
-        said.append(WATCHED)
-        if os.geteuid() == 0:
-            said.append(NO_PROCESSES)
-    if not meter.waiting_is_known():
-        said.append(NOT_TOLD)
-    return said
+    if groups.possible():
+        return []
+    return [WATCHED, *([NO_PROCESSES] if os.geteuid() == 0 else [])]
 
 
 def _own_base() -> bool:
@@ -135,14 +118,7 @@ def command(connection: int, sandbox: bool) -> tuple[list[str], dict[str, str]]:
     """
     program = ["-s", "-m", "inside", str(connection), str(int(sandbox))]
     if not sandbox:
-        return [sys.executable, *program], {
-            **os.environ,
-            **{
-                name: ENVIRONMENT[name]
-                for name in ENVIRONMENT
-                if name not in ("PATH", "HOME", "USER", "LANG", "TMPDIR")
-            },
-        }
+        return [sys.executable, *program], {**os.environ, **ENVIRONMENT}
     reason = obstacle()
     if reason:
         raise Infrastructure(reason)
@@ -154,7 +130,7 @@ def _bubblewrap() -> list[str]:
     ``grader`` is not visible.
     """
     options = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
-    for name, value in {**ENVIRONMENT, "PYTHONPATH": PLACE}.items():
+    for name, value in {**PLACES, **ENVIRONMENT, "PYTHONPATH": PLACE}.items():
         options += ["--setenv", name, value]
     for path in SYSTEM:
         if os.path.islink(path):
@@ -166,13 +142,5 @@ def _bubblewrap() -> list[str]:
         options += ["--ro-bind", sys.base_prefix, sys.base_prefix]
     for path, place in ((sys.prefix, PYTHON), (HERE / "course", f"{PLACE}/course"), (INSIDE, f"{PLACE}/inside")):
         options += ["--ro-bind", str(path), place]
-    return [
-        *options,
-        "--remount-ro",
-        "/dev",
-        "--remount-ro",
-        "/",
-        "--chdir",
-        "/home/student",
-        f"{PYTHON}/bin/{Path(sys.executable).name}",
-    ]
+    options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PLACES["HOME"]]
+    return [*options, f"{PYTHON}/bin/{Path(sys.executable).name}"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from time import monotonic
 
 from grader.sandbox.limits import PATIENCE, Limits
@@ -32,27 +31,25 @@ class Meter:
         self._pid, self._limits, self._bounded = pid, limits, bounded
         self._most = limits.tree_bytes
         self._exact_from = 0.0
-        self._start = self._now = measure(pid)
-        self._begun = monotonic()
-        self._looked = False
+        self.begin()
 
     def begin(self) -> None:
         """Start measuring a cell."""
-        self._start = self._now = measure(self._pid)
-        self._begun, self._looked = monotonic(), False
+        self._start, self._now = measure(self._pid), None
+        self._begun = monotonic()
 
     def look(self) -> float:
         """Measure now. Returns the cell's own seconds so far: its processor time, or the wall time less the time it waited for
         a processor, whichever is more.
         """
-        self._looked, self._now = True, measure(self._pid) or self._now
+        self._now = measure(self._pid) or self._now
         return self.seconds
 
     def end(self) -> float:
         """The own seconds of a cell that has ended. Measures once more, because the cell may have waited since the last
         measurement; not for a cell that ended before the first one.
         """
-        return min(self.seconds, self.look()) if self._looked else self.seconds
+        return min(self.seconds, self.look()) if self._now else self.seconds
 
     @property
     def seconds(self) -> float:
@@ -65,13 +62,11 @@ class Meter:
 
     @property
     def cpu_s(self) -> float:
-        return max(0.0, self._now.cpu_s - self._start.cpu_s) if self._now and self._start and self._looked else 0.0
+        return max(0.0, self._now.cpu_s - self._start.cpu_s) if self._now and self._start else 0.0
 
     @property
     def _waiting_s(self) -> float:
-        if not (self._now and self._start and self._looked):
-            return 0.0
-        return min(self.wall_s, max(0.0, self._now.waiting_s - self._start.waiting_s))
+        return max(0.0, self._now.waiting_s - self._start.waiting_s) if self._now and self._start else 0.0
 
     @property
     def pause_s(self) -> float:
@@ -151,11 +146,6 @@ def memory(pids: tuple[int, ...]) -> int:
         except (OSError, ValueError, IndexError):
             continue
     return total
-
-
-def waiting_is_known() -> bool:
-    """Whether this machine says how long its threads wait for a processor."""
-    return Path("/proc/self/schedstat").exists()
 
 
 def _waiting(pid: int, thread: str) -> int:

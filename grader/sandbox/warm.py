@@ -50,8 +50,6 @@ class Warm:
         if self._process is not None and self._process.poll() is None:
             return
         self.close()
-        if self.sandbox:
-            groups.sweep()
         self._control, theirs = socket.socketpair()
         line, environment = launch.command(theirs.fileno(), self.sandbox)
         if not self.sandbox:

@@ -8,11 +8,11 @@ descriptor asks for a fork, which uses that descriptor as its connection; ``{"fa
 from __future__ import annotations
 
 import array
+import contextlib
 import gc
 import json
 import os
 import resource
-import selectors
 import signal
 import socket
 import sys
@@ -72,49 +72,27 @@ def main() -> None:
 
 def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool) -> None:
     """Fork on request, and say how forks have ended, until the other side closes ``control``."""
-    fates: dict[int, dict] = {}
-    wake, alarm = socket.socketpair()
-    wake.setblocking(False)
-    alarm.setblocking(False)
-    signal.set_wakeup_fd(alarm.fileno())
-    signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    waiting = selectors.DefaultSelector()
-    waiting.register(control, selectors.EVENT_READ)
-    waiting.register(wake, selectors.EVENT_READ)
-    ours = [control, wake, alarm, waiting]
     while True:
-        for key, _ in waiting.select():
-            if key.fileobj is wake:
-                try:
-                    wake.recv(4096)
-                except BlockingIOError:
-                    pass
-                continue
-            text, ancillary, _, _ = control.recvmsg(65536, socket.CMSG_LEN(4))
-            if not text:
-                return
-            request = json.loads(text)
-            if "fate" in request:
-                reap(fates, request["fate"])
-                wire.send(control, {"fate": fates.get(request["fate"])})
-                continue
-            fates.clear()
-            connection = socket.socket(fileno=array.array("i", ancillary[0][2][:4])[0])
-            fork(request, connection, ours, warm, sandboxed)
-            connection.close()
-        reap(fates)
+        text, ancillary, _, _ = control.recvmsg(65536, socket.CMSG_LEN(4))
+        if not text:
+            return
+        request = json.loads(text)
+        if "fate" in request:
+            wire.send(control, {"fate": fate(request["fate"])})
+            continue
+        reap()
+        connection = socket.socket(fileno=array.array("i", ancillary[0][2][:4])[0])
+        fork(request, connection, control, warm, sandboxed)
+        connection.close()
 
 
-def fork(request: dict, connection: socket.socket, ours: list, warm: shell.Shell, sandboxed: bool) -> None:
+def fork(request: dict, connection: socket.socket, control: socket.socket, warm: shell.Shell, sandboxed: bool) -> None:
     """Fork a process for one submission. In the sandbox that forks again, into its own namespaces, and is locked down."""
     if os.fork():
         return
     try:
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for other in ours:
-            other.close()
+        control.close()
         if sandboxed:
             isolate.enter_namespaces()
             if os.fork():
@@ -142,26 +120,29 @@ def fork(request: dict, connection: socket.socket, ours: list, warm: shell.Shell
     os._exit(0)
 
 
-def reap(fates: dict[int, dict], awaited: int = 0) -> None:
-    """Collect the forks that have ended and write down in ``fates`` how; wait for the fork ``awaited``, which is about to end.
+def reap() -> None:
+    """Collect the forks of before that have ended."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def fate(child: int) -> dict | None:
+    """How this fork ended, which is about to end; None where it was collected already.
 
     cpu_limit_s: its limit on processor time when it ended; a process can lower its own limit.
     """
-    while True:
-        patience = 0 if awaited and awaited not in fates else os.WNOHANG
-        try:
-            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | patience)
-        except ChildProcessError:
-            return
-        if ended is None:
-            return
-        limit = resource.prlimit(ended.si_pid, resource.RLIMIT_CPU)[1]
-        child, status, used = os.wait4(ended.si_pid, 0)
-        fates[child] = {
-            "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
-            "cpu_s": used.ru_utime + used.ru_stime,
-            "cpu_limit_s": limit,
-        }
+    try:
+        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+        limit = resource.prlimit(child, resource.RLIMIT_CPU)[1]
+        _, status, used = os.wait4(child, 0)
+    except ChildProcessError:
+        return None
+    return {
+        "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
+        "cpu_s": used.ru_utime + used.ru_stime,
+        "cpu_limit_s": limit,
+    }
 
 
 if __name__ == "__main__":

@@ -13,88 +13,15 @@ import ctypes
 import errno
 import platform
 import struct
+from pathlib import Path
 
 from . import linux
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-CALLS = """
-shmget 29 194
-semget 64 190
-msgget 68 186
-uselib 134 -
-mq_open 240 180
-memfd_create 319 279
-ptrace 101 117
-syslog 103 116
-personality 135 92
-pivot_root 155 41
-chroot 161 51
-acct 163 89
-settimeofday 164 170
-mount 165 40
-umount2 166 39
-swapon 167 224
-swapoff 168 225
-reboot 169 142
-sethostname 170 161
-setdomainname 171 162
-iopl 172 -
-ioperm 173 -
-init_module 175 105
-delete_module 176 106
-quotactl 179 60
-lookup_dcookie 212 18
-clock_settime 227 112
-mbind 237 235
-set_mempolicy 238 237
-kexec_load 246 104
-add_key 248 217
-request_key 249 218
-keyctl 250 219
-migrate_pages 256 238
-unshare 272 97
-move_pages 279 239
-perf_event_open 298 241
-fanotify_init 300 262
-name_to_handle_at 303 264
-open_by_handle_at 304 265
-clock_adjtime 305 266
-setns 308 268
-process_vm_readv 310 270
-process_vm_writev 311 271
-kcmp 312 272
-finit_module 313 273
-bpf 321 280
-kexec_file_load 320 294
-userfaultfd 323 282
-modify_ldt 154 -
-vhangup 153 58
-io_setup 206 0
-inotify_init 253 -
-inotify_init1 294 26
-io_uring_setup 425 425
-io_uring_enter 426 426
-io_uring_register 427 427
-open_tree 428 428
-move_mount 429 429
-fsopen 430 430
-fsconfig 431 431
-fsmount 432 432
-fspick 433 433
-pidfd_getfd 438 438
-process_madvise 440 440
-mount_setattr 442 442
-quotactl_fd 443 443
-landlock_create_ruleset 444 444
-memfd_secret 447 447
-statmount 457 457
-listmount 458 458
-lsm_set_self_attr 460 460
-open_tree_attr 467 467
-"""
 REFUSED: dict[str, dict[str, int]] = {machine: {} for machine in ARCHITECTURES}
-"""Machine -> name of a refused call -> its number there. A line of ``CALLS``: name, x86_64, aarch64 (-: no such call)."""
-for _name, *_numbers in map(str.split, CALLS.strip().splitlines()):
+"""Machine -> name of a refused call -> its number there (``calls.txt``)."""
+for _line in Path(__file__).with_name("calls.txt").read_text("ascii").splitlines()[1:]:
+    _name, *_numbers = _line.split()
     for _machine, _number in zip(ARCHITECTURES, _numbers, strict=True):
         if _number != "-":
             REFUSED[_machine][_name] = int(_number)

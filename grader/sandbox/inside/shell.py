@@ -1,8 +1,8 @@
 """The shell that runs a submission: IPython, which sends every output as a frame to the grader.
 
-Frames it sends: ``{"output": {...}}`` an nbformat output, ``{"update": ...}``, ``{"clear": wait}``, ``{"cut": true}``
-when the cell has sent all it may, ``{"done": {...}}`` after a cell. A student's code may forge these frames: they
-are only outputs, and nothing in this process decides a mark.
+Frames it sends: ``{"output": {...}}`` an nbformat output, ``{"update": ...}`` of one that is shown already,
+``{"clear": true}``, ``{"cut": true}`` when the cell has sent all it may, ``{"done": {...}}`` after a cell. A student's code
+may forge these frames: they are only outputs, and nothing in this process decides a mark.
 """
 
 from __future__ import annotations
@@ -95,17 +95,16 @@ def flush() -> None:
 
 
 class Publisher(DisplayPublisher):
-    """display(), update_display() and clear_output()."""
+    """display() and clear_output(). What update_display() shows later counts as output and is not kept."""
 
-    def publish(self, data, metadata=None, source=None, *, transient=None, update=False, **_) -> None:
+    def publish(self, data, metadata=None, source=None, *, update=False, **_) -> None:
         flush()
         output = {"output_type": "display_data", "data": data, "metadata": metadata or {}}
-        name = (transient or {}).get("display_id")
-        OUTLET.put("update" if update else "output", {**output, **({"display_id": name} if name else {})})
+        OUTLET.put("update" if update else "output", output)
 
     def clear_output(self, wait: bool = False) -> None:
         flush()
-        OUTLET.put("clear", bool(wait))
+        OUTLET.put("clear", True)
 
 
 class Hook(DisplayHook):
@@ -215,26 +214,28 @@ def serve(shell: Shell, connection: socket.socket, limits: dict[str, Any]) -> No
     sys.stdout, sys.stderr = Stream("stdout", 1), Stream("stderr", 2)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(limits["threads"])
+    frames = wire.Frames()
     while True:
         try:
-            message = wire.receive(connection)
+            message = wire.receive(connection, frames)
         except wire.Closed:
             os._exit(0)
         if "files" in message:
             _put(message["files"])
             continue
         OUTLET.left = limits["output_chars"]
-        answer = _run(shell, message["run"])
+        error = _run(shell, message["run"])
         if os.getpid() != OUTLET.owner:
             flush()
             os._exit(0)  # the cell has forked, and the next cells are for the first process alone
         flush()
         for name, file in zip(("stdout", "stderr"), natives, strict=True):
             _native(name, file)
-        OUTLET.put("done", answer)
+        OUTLET.put("done", {"error": error})
 
 
-def _run(shell: Shell, source: str) -> dict[str, Any]:
+def _run(shell: Shell, source: str) -> str | None:
+    """Run one cell; returns the name of the exception that ended it."""
     try:
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -242,12 +243,10 @@ def _run(shell: Shell, source: str) -> dict[str, Any]:
         finally:
             signal.signal(signal.SIGINT, _too_late)
         error = result.error_before_exec or result.error_in_exec
-        return {"error": type(error).__name__ if error is not None else None, "count": shell.execution_count - 1}
-    except KeyboardInterrupt:
-        return {"error": "KeyboardInterrupt", "count": shell.execution_count - 1}
-    except BaseException as error:  # something of IPython's own was broken by the cell
+    except BaseException as raised:  # an interrupt, or something of IPython's own was broken by the cell
+        error = raised
         flush()
-        return {"error": type(error).__name__, "count": None}
+    return None if error is None else type(error).__name__
 
 
 def _too_late(*_: object) -> None:

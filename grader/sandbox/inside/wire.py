@@ -27,13 +27,12 @@ def send(connection: socket.socket, message: dict[str, Any]) -> None:
     connection.sendall(packed(message))
 
 
-def receive(connection: socket.socket) -> dict[str, Any]:
-    """Wait for the next message and return it. Raises Closed."""
-    frames = Frames()
+def receive(connection: socket.socket, frames: Frames | None = None) -> dict[str, Any]:
+    """Wait for the next message and return it. frames: what more than one message is read with. Raises Closed."""
+    frames = frames or Frames()
     while not frames.ready:
-        wanted = frames.missing
         try:
-            part = connection.recv(wanted)
+            part = connection.recv(1 << 20)
         except OSError as error:
             raise Closed(str(error)) from error
         if not part:
@@ -48,13 +47,6 @@ class Frames:
     def __init__(self, largest: int = LARGEST) -> None:
         self._data, self._largest = bytearray(), largest
         self.ready: list[dict[str, Any]] = []
-
-    @property
-    def missing(self) -> int:
-        """How many bytes are missing of the message that is being received."""
-        if len(self._data) < HEAD.size:
-            return HEAD.size - len(self._data)
-        return HEAD.size + HEAD.unpack_from(self._data)[0] - len(self._data)
 
     def feed(self, part: bytes) -> None:
         """Add bytes; complete messages are appended to ``ready``. Raises Closed where the bytes are no sequence of frames."""

@@ -18,10 +18,10 @@ import pytest
 
 from grader.course import Course, init
 from grader.marking import whole
-from grader.marking.execute import DISTURBED
 from grader.project import HERE
 from grader.release.run import release
 from grader.reporting.summary import summary
+from grader.sandbox.kernel import DISTURBED
 from grader.sandbox.launch import unenforced
 from tests.support.grading_corpus import CLASS, hand_in
 from tests.support.grading_corpus.base import CANARY
