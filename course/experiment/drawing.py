@@ -69,14 +69,13 @@ class Drawn:
         here = [(self.places[one], one) for one in rows if one in self.places]
         if rows and not here:
             return None
-        above, span = self.mine.get("above"), self.mine.get("span")
+        span = self.mine.get("span")
         return Bet(
             self.words(self.mine["words"]),
             {place: rows[one] for place, one in here}
             if isinstance(rows, Mapping)
             else tuple(place for place, _ in here),
             span and (self.value(span[0]), self.value(span[1])),
-            None if above is None else self.places.get(above, len(self.rows)),
             each=self.mine.get("each", ()),
         )
 

@@ -25,11 +25,11 @@ def cost_curve(
 ) -> SvgPicture:
     """A price paid at the start, then ``fast`` a step, against ``slow`` a step without it, all in seconds. names: without, with.
 
-    words: not yet paid back, paid back, and when. bet: at, a number of steps; or above: it is never paid back.
+    words: not yet paid back, paid back, and when. bet: at, a number of steps, 0 for never.
     measured: steps that were run; beyond them the lines go on dotted, by the time of a step. total: the name of the
     upright axis, where it says more than total time.
     """
-    checked(bet, "at", "above")
+    checked(bet, "at")
     cross = price / (slow - fast) if slow > fast else math.inf
     last = max(2.4 * cross if cross < 1e6 else 40, 1.2 * bet.at if bet and bet.at else 0, measured or 5)
     seen = min(measured or last, last)

@@ -26,13 +26,12 @@ class Bet:
     """What the learner bet, as a picture draws it. words: what was bet, such as "it does not pay".
 
     rows: the rows it speaks of; in `ratio_rows` row -> side: "left", "middle" or "right". span: from and to on the
-    axis, outlined in those rows. above: a line above this row. at: one value of the axis. each: counts, as in `Share`.
+    axis, outlined in those rows. at: one value of the axis, 0 for never. each: counts, as in `Share`.
     """
 
     words: str
     rows: Mapping[int, str] | Sequence[int] = ()
     span: tuple[float, float] | None = None
-    above: int | None = None
     at: float | None = None
     each: Sequence[int] = ()
 
@@ -43,7 +42,7 @@ class Bet:
 
 def checked(bet: Bet | None, *drawn: str) -> Bet | None:
     """The bet, if this kind of picture draws what it holds. Raises ValueError."""
-    held = [name for name in ("rows", "span", "above", "at", "each") if getattr(bet, name, None) not in (None, (), [])]
+    held = [name for name in ("rows", "span", "at", "each") if getattr(bet, name, None) not in (None, (), [])]
     if bet is not None and (not held or set(held) - set(drawn)):
         raise ValueError(f"this picture draws a bet by {', '.join(drawn)}, not by {', '.join(held) or 'nothing'}")
     return bet
@@ -388,8 +387,8 @@ class Share(NamedTuple):
 
 
 def share_grid(rows: Sequence[Share], bet: Bet | None = None) -> SvgPicture:
-    """Same or different: counts, sorted, not the order of the runs. bet: rows, above, or each: a row of its own."""
-    checked(bet, "rows", "above", "each")
+    """Same or different: counts, sorted, not the order of the runs. bet: rows, or each: a row of its own."""
+    checked(bet, "rows", "each")
     lines = [*rows, Share(bet.full, bet.each, "")] if bet and bet.each else rows
     runs = max(sum(row.each) for row in lines)
 
@@ -410,10 +409,6 @@ def share_grid(rows: Sequence[Share], bet: Bet | None = None) -> SvgPicture:
             _squares(paper, bet.each, place.x0, place.y(len(rows)), step, mine=True)
         if bet and bet.rows:
             _row_bet(paper, place, bet, step + 12, place.x0 - 6, place.x0 + step * runs + 4)
-        if bet and bet.above is not None:
-            y = place.top + place.tall * bet.above
-            paper.line([8, w - 14], [y, y], "bet", 1.8, "7 5")
-            paper.ask(w - 20, y + 11, bet.full, "right")
         return paper
 
     return SvgPicture(paint, alt_of([(row.name, row.said) for row in rows], bet))

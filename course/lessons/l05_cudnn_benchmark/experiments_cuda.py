@@ -192,7 +192,7 @@ def draw_pays_cuda(record: Record, bets: dict[str, Any]) -> SvgPicture:
     never = t("never paid back", "永远不回本") if found["low"] > 1 else t("no gain is certain", "没有确定的收益")
     mine = bets.get(PAID_BACK)
     bet = {
-        "a": Bet(t("never paid back", "永远不回本"), above=1),
+        "a": Bet(t("never paid back", "永远不回本"), at=0),
         "b": Bet(t("after thousands of steps", "上千步才回本"), at=3000),
         "c": Bet(t("after some hundreds of steps", "几百步之后回本"), at=300),
     }.get(mine)

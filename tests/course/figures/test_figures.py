@@ -213,11 +213,11 @@ KINDS = {
     ),
     "share_grid": (
         lambda bet: share_grid([Share("a", [1] * 20, "never"), Share("b", [20], "always")], bet),
-        [Bet("x", rows=[1]), Bet("x", above=1), Bet("x", each=[10, 9, 1])],
+        [Bet("x", rows=[1]), Bet("x", each=[10, 9, 1])],
     ),
     "cost_curve": (
         lambda bet: cost_curve(1.5, 0.23, 0.09, ("off", "on"), ("not yet", "paid", "after 11 steps"), bet),
-        [Bet("x", at=500), Bet("x", above=1)],
+        [Bet("x", at=500), Bet("x", at=0)],
     ),
     "trend": (
         lambda bet: trend([1, 10, 100], {"a": [1, 2, 3], "b": [3, None, 1]}, "Alt.", bet),
