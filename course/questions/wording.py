@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from course.core.i18n import both, t
+from course.core.i18n import both, pick, t
 from course.questions.items import Item
 
 PAIR = both("Only one of these two:", "下面两行只选一行：")
@@ -74,3 +74,34 @@ def pairs(item: Item) -> list[tuple[str, ...]]:
         groups.append((one.id, other) if other and other not in done else (one.id,))
         done.update(groups[-1])
     return groups
+
+
+# --- a bet in words: what was asked, what was bet, what came out ---
+
+
+def answer_words(item: Item, answer: str | None) -> str:
+    """An option in words, without a full stop at the end; marks for code and bold stay."""
+    option = item.option(str(answer))
+    return pick(option.text).rstrip(".。") if option else "–"
+
+
+def outcome_words(item: Item, winner: str, won: bool) -> str:
+    """What came out, after the bet."""
+    return t("as you bet", "和你押的一样") if won else answer_words(item, winner)
+
+
+SHORTEST = 90
+"""A question shorter than this (a Chinese character counts twice) says too little without the sentence before it."""
+
+
+def asked_words(item: Item) -> str:
+    """The question of a bet, without the rest of its text: the last sentence that asks, else the last; with code marks."""
+    text = pick(item.stem).replace("**", "").replace("\n", " ").strip()
+    said = [one for one in re.split(r"(?<=[.?!])(?=\s)|(?<=[。？！])", text) if one.strip()]
+    last = next(
+        (place for place, one in reversed(list(enumerate(said))) if re.search(r"[?？]\W*$", one)), len(said) - 1
+    )
+    asked = ""
+    while last >= 0 and sum(1 + (sign > "\u2e80") for sign in asked) < SHORTEST:
+        asked, last = said[last] + asked, last - 1
+    return asked.strip()

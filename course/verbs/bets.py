@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from course.cards.page import listing, page, table
 from course.core.i18n import pick, t
 from course.core.markup import inline, plain
-from course.experiment.bets_view import answer_words, asked_words, outcome_words
 from course.learning.bets import Bet, Return, levels, placed_bets, returns
 from course.learning.marking import CONFIDENCE
-from course.questions.wording import reason_alone
+from course.questions.wording import answer_words, asked_words, outcome_words, reason_alone
 from course.verbs import state
 from course.verbs.say import in_words, put, say
 

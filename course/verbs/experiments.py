@@ -16,13 +16,13 @@ from course.core.machine import can, next_step
 from course.core.records import Record, save_own
 from course.core.verdict import Verdict
 from course.experiment import base, reports
-from course.experiment.bets_view import answer_words, outcome_words
 from course.experiment.reading import OPEN
 from course.experiment.result import Outcome, block, outcome
 from course.figures.shown import Betted, Block, Fold
 from course.learning.bets import bet_of, note_result, settle
 from course.learning.sheet import AnswerSheet
 from course.questions.items import Item
+from course.questions.wording import answer_words, outcome_words
 from course.verbs import state
 from course.verbs.say import in_words, present, say
 
