@@ -133,13 +133,6 @@ def _trend(this: Drawn) -> SvgPicture:
     )
 
 
-def points(telling: Telling, reading: Reading) -> list[dict[str, Any]]:
-    """The points of a trend as a table; other pictures say their numbers themselves."""
-    spec = telling.picture
-    columns = (spec["x"], *spec["series"])
-    return telling.numbers([{one: row.get(one) for one in columns} for row in reading.drawn or ()])
-
-
 def _points(
     x: Sequence[float], y: Sequence[float | None], x_words: Callable[[float], str], y_words: Callable[[float], str]
 ) -> str:

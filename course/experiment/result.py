@@ -14,7 +14,6 @@ from course.core.i18n import Text, pick, t
 from course.core.records import Record
 from course.core.tables import Table
 from course.experiment.base import Experiment
-from course.experiment.drawing import points
 from course.experiment.reading import CUT_SHORT, EMPTY, FAULT, OPEN, SOME_FEW, TOO_FEW, TOO_NOISY, Reading
 from course.figures.picture import Plot
 from course.figures.shown import Betted, Block, Fold
@@ -81,7 +80,6 @@ def block(
 ) -> Block:  # fmt: skip
     """The block of a record. bets: for the picture; said: the same bets in words. found: its outcome, where it is known."""
     found, telling = found or outcome(record, experiment), experiment.telling
-    drawn = points(telling, found.reading) if telling.picture.get("kind") == "trend" else []
     step = _step(record, found) if found.headline in OPEN else ""
     return Block(
         headline=pick(found.headline),
@@ -90,7 +88,6 @@ def block(
         small=small_line(record),
         bets=tuple(said),
         folds=(
-            *([Fold(t("The points of the picture", "图里的每个点"), rows=drawn)] if drawn else ()),
             Fold(
                 t("The numbers", "全部数字"),
                 (
