@@ -35,16 +35,13 @@ def back_html(card: Knowledge) -> str:
     )
 
 
-def card_html(card: Knowledge, turned: bool = False) -> str:
+def card_html(card: Knowledge) -> str:
     """The HTML of one knowledge card, without its style sheet."""
     words = (("turn", t("↻ Turn the card", "↻ 翻面")), ("back", t("↺ Turn it back", "↺ 翻回去")))
     turns = "".join(f'<em class="{name}" aria-hidden="true">{said}</em>' for name, said in words)
-    return (
-        f"<details{' open' if turned else ''}><summary>{front_html(card)}"
-        f"{turns}</summary><div>{back_html(card)}</div></details>"
-    )
+    return f"<details><summary>{front_html(card)}{turns}</summary><div>{back_html(card)}</div></details>"
 
 
-def cards_html(cards: Iterable[Knowledge], turned: bool = False) -> str:
+def cards_html(cards: Iterable[Knowledge]) -> str:
     """The HTML of knowledge cards with their style sheet."""
-    return f"<style>{css(CSS)}</style>" + in_language("".join(card_html(card, turned) for card in cards), "tbk")
+    return f"<style>{css(CSS)}</style>" + in_language("".join(map(card_html, cards)), "tbk")

@@ -34,9 +34,8 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], label: str) -> st
     )
 
 
-def listing(title: str, lines: Sequence[str], note: str = "") -> str:
-    """A headed list; nothing without lines. lines and note are HTML."""
+def listing(title: str, lines: Sequence[str]) -> str:
+    """A headed list; nothing without lines. lines: HTML."""
     if not lines:
         return ""
-    small = f"<p><small>{note}</small></p>" if note else ""
-    return f"<h4>{html.escape(title)}</h4>{small}<ul>{''.join(f'<li>{line}</li>' for line in lines)}</ul>"
+    return f"<h4>{html.escape(title)}</h4><ul>{''.join(f'<li>{line}</li>' for line in lines)}</ul>"

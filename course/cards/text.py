@@ -53,7 +53,14 @@ def parse_response(
     """The Response of a typed answer: option ids ("b", or "b", "d", or "b, d", or "bd"), their places from 1, or
     a number.
     """
-    sure = _confidence(confidence)
+    sure = None if confidence is None else confidence_of(confidence)
+    if confidence is not None and sure is None:
+        raise AnswerError(
+            t(
+                "confidence is 1 (a guess), 2 (fairly sure) or 3 (certain).",
+                "confidence 只能是 1（猜的）、2（比较有把握）或 3（很确定）。",
+            )
+        )
     if item.kind == "number":
         if len(answers) != 1:
             raise AnswerError(t(f'Give one number: answer("{item.id}", 3)', f'请给出一个数字：answer("{item.id}", 3)'))
@@ -73,20 +80,6 @@ def _letters(item: Item, answers: Iterable[Answer]) -> list[str]:
         for word in re.split(r"[\s,，、]+", str(one).strip().lower()):
             found += [places[word]] if word in places else list(word) if set(word) <= known else [word]
     return found
-
-
-def _confidence(value: int | str | None) -> int | None:
-    if value is None:
-        return None
-    level = confidence_of(value)
-    if level is None:
-        raise AnswerError(
-            t(
-                "confidence is 1 (a guess), 2 (fairly sure) or 3 (certain).",
-                "confidence 只能是 1（猜的）、2（比较有把握）或 3（很确定）。",
-            )
-        )
-    return level
 
 
 def answer(

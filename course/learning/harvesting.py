@@ -20,11 +20,8 @@ from course.questions.variants import LONGEST_STUDENT
 
 MIME = "application/vnd.torch-backends-course.answers+json"
 SCHEMA = 1
-MOST_SHEETS, MOST_ANSWERS, MOST_PROBLEMS = (
-    100,
-    1000,
-    20,
-)  # sheets in a submission, answers in a sheet, problems reported
+MOST_SHEETS, MOST_ANSWERS, MOST_PROBLEMS = 100, 1000, 20
+"""Sheets in a submission, answers in a sheet, problems reported."""
 LONGEST_ID = 100  # characters of an item or an option
 MOST_PARTS = 500_000  # lists and objects in one file; each takes hundreds of bytes of memory, however short its text
 LONGEST_LIST = 200_000  # characters

@@ -21,12 +21,8 @@ from course.core import home
 from course.core.i18n import t
 from course.learning.entry import EVENTS, Entry, after, counted, now, parse, stamp, to_line
 
-CANNOT_SYNC = (
-    errno.EINVAL,
-    errno.ENOSYS,
-    errno.ENOTSUP,
-    errno.EOPNOTSUPP,
-)  # some network drives; the line is written all the same
+CANNOT_SYNC = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
+"""What some network drives say; the line is written all the same."""
 
 
 def default_path() -> Path:

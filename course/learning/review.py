@@ -18,14 +18,13 @@ from course.questions.items import Item
 
 @dataclass(frozen=True)
 class Plan:
-    """The reviews of today. items: ids of today's questions, the lessons taking turns. lessons: how many lessons they are from.
+    """The reviews of today. items: ids of today's questions, the lessons taking turns.
 
     waiting: how many more are due, and wait for another day because today is full. table: every concept
     answered so far, and every lost bet that will come back, with its date, soonest first.
     """
 
     items: tuple[str, ...]
-    lessons: int
     waiting: int
     table: tuple[Due, ...]
 
@@ -47,7 +46,6 @@ def plan(entries: Iterable[Entry], bank: Bank, now: datetime) -> Plan:
     chosen = wanted[:room]
     return Plan(
         tuple(one.item for one in chosen),
-        len({one.lesson for one in chosen}),
         len(wanted) - len(chosen),
         tuple(sorted([*bets, *concepts], key=lambda one: (one.due, one.concept))),
     )
@@ -73,11 +71,7 @@ def greeting(found: Plan, now: datetime) -> list[str]:
         ]
     if not found.due:
         return [t("Nothing is due today.", "今天没有要复习的。"), next_words(found, now)]
-    said = []
-    from_lessons = (
-        t(f" from {found.lessons} lessons, mixed", f"，来自 {found.lessons} 课，交错着来") if found.lessons > 1 else ""
-    )
-    said.append(t(f"{ideas(found.due)} to review today{from_lessons}.", f"今天复习 {ideas(found.due)}{from_lessons}。"))
+    said = [t(f"{ideas(found.due)} to review today.", f"今天复习 {ideas(found.due)}。")]
     if found.waiting:
         said.append(
             t(

@@ -158,13 +158,13 @@ def _unknown_sentence(item_id: str, known: list[str]) -> str:
     return t(f"There is no question {item_id!r}.", f"没有题号为 {item_id!r} 的题。") + hint
 
 
-def load_bank(folder: Path | str | None = None, strict: bool = True) -> Bank:
-    """Read and check all files of a folder (default: the course's) and return the bank.
+def load_bank(folder: Path | str | None = None) -> Bank:
+    """Read and check all files of a folder (default: the course's) and return the bank; ``Bank(folder)`` reads none of them.
 
-    strict: raise BankError with all faults, one a line. ``Bank(folder)`` opens a bank without reading its files.
+    Raises BankError with all faults, one a line.
     """
     bank = Bank(folder)
-    if strict and (faults := bank.faults()):
+    if faults := bank.faults():
         raise BankError("\n".join(faults))
     return bank
 

@@ -34,8 +34,6 @@ def interview(*item_ids: str, count: int = 1, reveal: bool = False) -> None:
         return
     entries, bank = state.now.log.entries(), state.now.bank
     now = datetime.now().astimezone()
-    if not item_ids:
-        say(where_words(entries, bank, now))
     for item_id in item_ids or following(entries, bank, now, count):
         item = bank[item_id]
         if not isinstance(item, Spoken):
@@ -61,15 +59,3 @@ def following(entries: Iterable[Entry], bank: Bank, now: datetime, count: int = 
     due = [item for item, when in met.items() if when <= now]  # longest overdue first, as the timetable is
     fresh = [item for item in questions if item not in met]
     return list(dict.fromkeys([*due, *fresh, *met]))[:count]
-
-
-def where_words(entries: Iterable[Entry], bank: Bank, now: datetime) -> str:
-    """A sentence: how many questions have been asked, and how many are due."""
-    total = len(bank.interview())
-    ids = {one.id for one in bank.interview()}
-    table = [one for one in timetable(entries, bank) if one.item in ids]
-    due = sum(one.due <= now for one in table)
-    return t(
-        f"🎤 Interview: {len(table)} of {total} questions met, {due} due today.",
-        f"🎤 面试：{total} 题练过 {len(table)} 题，今天到期 {due} 题。",
-    )

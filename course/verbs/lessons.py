@@ -149,14 +149,9 @@ def _claims() -> tuple[list[Section], list[str]]:
     if chosen and settled:
         left.append(t("**In your own code:** ", "**用在你自己的代码里：**") + pick(chosen.own_code))
     return [
-        *_under(t("Measured on this machine", "在这台机器上测得"), own),
-        *_under(t("Measured on another machine, replayed here", "在别的机器上测得，在这里回放"), replayed),
+        (t("Measured on this machine", "在这台机器上测得"), own),
+        (t("Measured on another machine, replayed here", "在别的机器上测得，在这里回放"), replayed),
     ], left
-
-
-def _under(head: str, found: list[str]) -> list[Section]:
-    """Claims below their head."""
-    return [(head, found)] if found else []
 
 
 def _cases() -> list[str]:

@@ -18,14 +18,7 @@ from course.verbs.state import running_shell
 
 F = TypeVar("F", bound=Callable[..., Any])
 MARKS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "○", "inconclusive": "?", "not marked": "…"}
-COLOURS = {
-    "correct": "#2e9e6b",
-    "partly": "#c98a00",
-    "incorrect": "#d1495b",
-    "not attempted": "#7a869a",
-    "inconclusive": "#7a869a",
-    "not marked": "#7a869a",
-}
+COLOURS = {"correct": "#2e9e6b", "partly": "#c98a00", "incorrect": "#d1495b"}
 
 
 class NotReady(Exception):
@@ -108,7 +101,7 @@ def say_verdict(verdict: Verdict, title: str = "") -> None:
     items = "".join(f"<li>{inline(reason)}</li>" for reason in reasons)
     listed = f'<ul style="margin:.2em 0">{items}</ul>' if items else ""
     put(
-        f'<div role="status" style="border-left:4px solid {COLOURS[verdict.state]};padding:.2em .8em;margin:.4em 0">'
+        f'<div role="status" style="border-left:4px solid {COLOURS.get(verdict.state, "#7a869a")};padding:.2em .8em;margin:.4em 0">'
         f"<strong>{inline(head)}</strong>{listed}</div>"
     )
 
