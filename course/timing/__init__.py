@@ -3,7 +3,7 @@
 >>> from course.timing import compare, measure
 >>> compare({"plain": f, "tuned": g}, baseline="plain")     # doctest: +SKIP
 
-Every result prints as a sentence (`.sentence()`) and gives `.rows()` for a table (pandas.DataFrame takes them); a comparison draws
+Every result prints as a sentence (`.sentence()`); a comparison gives `.rows()` for a table (pandas.DataFrame takes them) and draws
 itself with `.plot()`.
 """
 
@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from course.core.units import format_ms
 from course.timing.clock import Clock, clock_for
-from course.timing.comparing import compare
-from course.timing.measuring import measure
+from course.timing.comparing import compare, measure
 from course.timing.results import Comparison, Measurement, Paired, bracketed, too_few
 from course.timing.stats import enough, interval_or_none
 from course.timing.validation import TimingError

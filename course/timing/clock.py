@@ -233,12 +233,12 @@ def given_clock(device: Any, clock: str | Clock) -> Clock:
     return Seeking(clock) if here else clock_for("cpu", clock)
 
 
-def calls_for(clock: Clock, f: Function, target_s: float | None = None) -> int:
-    """How many calls make a block of at least `target_s` seconds (default: the clock's `block_s`).
+def calls_for(clock: Clock, f: Function) -> int:
+    """How many calls make a block of at least the clock's `block_s`.
 
     Each number is judged by the shortest of three blocks, because other programs only ever make a block longer.
     """
-    target, calls = clock.block_s if target_s is None else target_s, 1
+    target, calls = clock.block_s, 1
     while True:
         began = clock.now()
         seconds = clock.block(f, calls)

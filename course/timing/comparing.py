@@ -1,4 +1,5 @@
-"""`compare`: which of several functions is faster, decided on paired blocks in random order; and one comparison while it is measured."""
+"""`compare`: which of several functions is faster, decided on paired blocks in random order. `measure`: how long a call takes, with its
+first call apart and an interval."""
 
 from __future__ import annotations
 
@@ -11,14 +12,12 @@ from course.timing import sameness, stats, validation, verdicts
 from course.timing.clock import Clock, given_clock
 from course.timing.effort import PARALLEL, starved
 from course.timing.processes import compare_in_processes
-from course.timing.results import Comparison, Paired
+from course.timing.results import Comparison, Measurement, Paired
 from course.timing.rounds import Rounds
 from course.timing.verdicts import Plan
 
 HERE_S, PROCESSES_S = 5.0, 20.0
 """Budget in seconds: in this process, and with new processes for each candidate."""
-DROPPED = 3
-"""Rounds that warm up and do not count."""
 SETTLED_CALLS, SETTLED_SHARE = 64, 0.2
 """No conclusion before so many calls of each function, or so much of the budget: a function may warm up late."""
 
@@ -79,6 +78,34 @@ def compare(
     return found
 
 
+def measure(
+    f: Callable[..., Any],
+    *,
+    max_time: float = 1.0,
+    device: Any = None,
+    clock: str | Clock = "auto",
+    name: str | None = None,
+) -> Measurement:
+    """Time `f()` for at most `max_time` seconds after its first call: median, interval, samples.
+
+    After three blocks that warm up, it times blocks (on a CPU of at least 25 us, elsewhere of 0.3 ms; at most 20,000). device: default,
+    where the tensors of the first call are.
+    clock: "auto" or "wall" (see `clock_for`), or a `Clock`. On an accelerator there are two numbers: the device's own time of a call, and
+    `issue_ms`, which Python takes to issue one.
+
+    The interval is that of the median within this run. Switches, default dtype and gradients that `f` leaves with another value are
+    put back and named in the notes, also after an interrupt. Raises TimingError, with a sentence, for arguments that cannot be measured.
+    """
+    label = name or str(getattr(f, "__name__", type(f).__name__)).strip("<>")  # "<lambda>" is told as lambda
+    validation.require_positive(max_time=max_time)
+    validation.require_callable(label, f)
+    chosen = given_clock(device, clock)
+    run = _Single({label: f}, chosen, max_time, random.Random())
+    with validation.hidden_prints() as sink:
+        run.go(t("measuring", "测量中"), sink)
+    return run.result()
+
+
 class _Race(Rounds):
     """The state of one comparison while it is being measured."""
 
@@ -91,9 +118,6 @@ class _Race(Rounds):
         """Measure and conclude. sink: what the functions printed, for a note."""
         self.go(t("comparing", "比较中"), sink)
         return self._result()
-
-    def is_warm(self, seen: list[dict[str, float]]) -> bool:
-        return len(seen) >= DROPPED
 
     def is_clear(self, spent: float, rounds: int) -> bool:
         """Looks after 12, 24, 48, ... rounds."""
@@ -191,3 +215,29 @@ def _launch_note(names: Collection[str]) -> str:
         f"受限于 kernel 启动（launch-bound，GPU 在等 Python）：{said}。这里比的是 GPU 自己的时间；如果程序只是一次接一次地调用它们，"
         "耗时取决于 Python 发出调用的时间（.issue_ms）。",
     )
+
+
+class _Single(Rounds):
+    """The state of one measurement while it is under way."""
+
+    def result(self) -> Measurement:
+        """The samples so far as a Measurement."""
+        ((name, f),) = self.functions.items()
+        samples, first, calls = self.seconds[name] or [self.first[name]], self.first[name], self.calls[name]
+        median, quality = stats.median(samples), stats.quality(samples)
+        if self.effort and self.clock.device == "cpu" and quality == "noisy":
+            self.notes += self.effort.note()
+        issuing = self.clock.issue_s(f)
+        interval = stats.interval_or_none(samples)
+        return Measurement(
+            name=name,
+            median_ms=median * 1e3,
+            low_ms=interval.low * 1e3 if interval else None,
+            high_ms=interval.high * 1e3 if interval else None,
+            samples_ms=tuple(s * 1e3 for s in samples),
+            first_call_ms=first * 1e3,
+            quality=quality,
+            calls_per_sample=calls,
+            issue_ms=None if issuing is None else issuing * 1e3,
+            **self.facts(),
+        )

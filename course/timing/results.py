@@ -105,10 +105,6 @@ class Measurement(_Shown):
     issue_ms: float | None = None
     notes: tuple[str, ...] = ()
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One tidy row, raw samples under `samples_ms`."""
-        return [{**vars(self), "samples_ms": list(self.samples_ms), "notes": list(self.notes)}]
-
     @property
     def launch_bound(self) -> bool:
         """Whether the device waits for Python: issuing a call takes longer than running it."""

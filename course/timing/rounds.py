@@ -15,32 +15,25 @@ from course.timing.deadline import out_of_time, too_late
 from course.timing.effort import Effort, threads
 from course.timing.leftovers import Kept, Left, left_notes, within_reach
 
+WARM_UPS, WARM_UP_SHARE = 3, 0.1
+"""Rounds that warm up and do not count, in at most this part of the budget."""
 MOST_ROUNDS = 20_000
 
 
 class Rounds:
-    """The state of a measurement while it is under way. order: draws the random order. least_s: shortest block in seconds, where that
-    of the clock is shorter.
+    """The state of a measurement while it is under way. order: draws the random order.
 
     Of each function, by name: first (seconds of the first call), results (a digest of what that returned), calls (in a block),
     seconds (of a call, one a round). notes: remarks.
     """
 
-    warm_up_share = 0.1
-    """Largest part of the budget that goes into warming up."""
     compares = False
     """Whether the results of the first calls are compared."""
 
     def __init__(
-        self,
-        functions: Mapping[str, Callable[..., Any]],
-        clock: Clock,
-        max_time: float,
-        order: random.Random,
-        least_s: float = 0.0,
+        self, functions: Mapping[str, Callable[..., Any]], clock: Clock, max_time: float, order: random.Random
     ) -> None:
         self.functions, self.clock, self.max_time, self.order = functions, clock, max_time, order
-        self.least_s = least_s
         self.kept = {name: Kept(within_reach(f)) for name, f in functions.items()}
         self.left_over = Left(one for kept in self.kept.values() for one in kept.objects.values())
         self.left: dict[str, list[str]] = {}
@@ -51,10 +44,6 @@ class Rounds:
         self.notes: list[str] = []
         self.effort: Effort | None = None
 
-    def is_warm(self, seen: list[dict[str, float]]) -> bool:
-        """Whether these rounds, seconds by name, are enough to warm up."""
-        raise NotImplementedError
-
     def is_clear(self, spent: float, rounds: int) -> bool:
         """Whether more rounds would change nothing."""
         return False
@@ -62,7 +51,7 @@ class Rounds:
     def go(self, title: str, sink: Any = None) -> None:
         """Measure. title: of the bar. sink: what the functions printed, for a note."""
         self.began = self.clock.now()
-        bar = progress(self.max_time, title)
+        bar, warmed = progress(self.max_time, title), 0
         try:
             self._first_calls()
             self.started = self.clock.now()
@@ -70,7 +59,9 @@ class Rounds:
                 self._find_calls()
                 self.effort = Effort()
                 self.started = self.clock.now()
-                self._warm_up()
+                while self._spent() < WARM_UP_SHARE * self.max_time and warmed < WARM_UPS and not out_of_time():
+                    self._one_round()
+                    warmed += 1
                 self._rounds(bar)
         finally:
             end_progress(bar)
@@ -132,14 +123,9 @@ class Rounds:
     def _search(self) -> None:
         for name, f in self.functions.items():
             with validation.named_errors(name, 2):
-                self.calls[name] = calls_for(self.clock, f, max(self.clock.block_s, self.least_s))
+                self.calls[name] = calls_for(self.clock, f)
             if self.left[name]:
                 self.left_over.put_back()
-
-    def _warm_up(self) -> None:
-        limit, seen = self.warm_up_share * self.max_time, list[dict[str, float]]()
-        while self._spent() < limit and not self.is_warm(seen) and not out_of_time():
-            seen.append(self._one_round())
 
     def _one_round(self) -> dict[str, float]:
         """One block of every function in random order: seconds of a call."""

@@ -205,11 +205,3 @@ def _apart(one: Sequence[float], two: Sequence[float], least: float) -> bool:
     """Whether the medians differ by more than `least` of the lower one and the bulks do not touch."""
     low, high = sorted((one, two), key=median)
     return median(high) > (1 + least) * median(low) and quantile(low, 0.9) < quantile(high, 0.1)
-
-
-def steady(values: Sequence[float], block: int = 5, tolerance: float = 0.02) -> bool:
-    """Whether the medians of the last two blocks of `block` samples agree within `tolerance`."""
-    if len(values) < 2 * block:
-        return False
-    before, last = median(values[-2 * block : -block]), median(values[-block:])
-    return abs(last - before) <= tolerance * before

@@ -79,13 +79,12 @@ def require_positive(**values: float) -> None:
             )
 
 
-def checked(name: str, f: Callable[..., Any], kept: list[Any] | None = None) -> Callable[..., Any]:
+def checked(name: str, f: Callable[..., Any], kept: list[Any]) -> Callable[..., Any]:
     """`f` for its first call: raises TimingError when the call returns something that has not run yet. kept: gets the result."""
 
     def first() -> Any:
         result = f()
-        if kept is not None:
-            kept.append(result)
+        kept.append(result)
         if inspect.iscoroutine(result):
             result.close()
         lazy = inspect.isgenerator(result) or isinstance(result, (map, filter, zip))

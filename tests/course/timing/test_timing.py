@@ -102,7 +102,7 @@ def test_measure_reports_first_call_and_samples():
     assert result.first_call_ms > 800
     assert result.low_ms <= result.median_ms <= result.high_ms < 5
     assert len(result.samples_ms) > 20
-    assert result.rows()[0]["samples_ms"] == list(result.samples_ms) and "f&lt;b&gt;" in result._repr_html_()
+    assert "f&lt;b&gt;" in result._repr_html_()
 
 
 # ---- what a reader sees -----------------------------------------------------------------------------------
