@@ -93,14 +93,12 @@ torch.set_num_threads(4)
 net = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.LazyLinear(8))
 words = torch.nn.Parameter(torch.randn(64, 8))
 data = TensorDataset(torch.arange(512.0).sin()[:, None].repeat(1, 36).view(512, 1, 6, 6), torch.arange(512) % 64)
-optimiser = None
 for x, which in loader(data, batch_size=64, shuffle=True):
     loss = (net(x) * words.index_select(0, which)).square().sum() + words.index_add(0, which, net(x)).exp().sum()
-    optimiser = optimiser or torch.optim.SGD([*net.parameters(), words], 1e-4)
-    optimiser.zero_grad()
-    loss.backward()
-    optimiser.step()
-bits = hashlib.sha256(b"".join(p.detach().numpy().tobytes() for p in [*net.parameters(), words]))
+    learnt = [*net.parameters(), words]
+    for one, slope in zip(learnt, torch.autograd.grad(loss, learnt)):
+        one.data -= 1e-4 * slope
+bits = hashlib.sha256(b"".join(one.detach().numpy().tobytes() for one in learnt))
 print(json.dumps([bits.hexdigest(), torch.are_deterministic_algorithms_enabled(), torch.backends.cudnn.benchmark]))
 """
 
