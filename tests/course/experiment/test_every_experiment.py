@@ -1,7 +1,7 @@
 """What every experiment and every bet owes: each option can come out, a sentence and a picture, with rows and without, in both
 languages; what was recorded says something; a run cut short claims nothing that the whole run would not say.
 
-The rows are invented; each lesson brings them in its tests (``test_lesson.py``, or ``rows.py`` where that would be too long):
+The rows are invented; each lesson brings them in its tests (``test_lesson.py``, or ``rows.py`` beside it):
 ``ROWS`` maps bet -> option -> rows, ``FURTHER`` bet -> more rows, each with the option that they settle it on, None where they
 cannot tell; ``BRANCHES``, experiment -> the rows of each outcome, for experiments without a bet. What the numbers of a sentence
 have to be is tested with the lesson.
