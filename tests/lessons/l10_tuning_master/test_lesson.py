@@ -21,8 +21,8 @@ from course.learning.log import AnswerLog
 from course.lessons.l10_tuning_master import game, panel, workloads
 from course.lessons.l10_tuning_master.desk import Desk
 from course.lessons.l10_tuning_master.experiments import STATES
-from course.lessons.l10_tuning_master.panel import Table
-from course.lessons.l10_tuning_master.tuning import Measured, Tuning
+from course.lessons.l10_tuning_master.panel import FEW, Table
+from course.lessons.l10_tuning_master.tuning import Bet, Measured, Tuning, tells
 from course.lessons.l10_tuning_master.workloads import job
 from course.questions import knowledge
 from tests.lessons.l10_tuning_master.rows import LIVE, REFUSED, compiling, table
@@ -265,6 +265,13 @@ def recorded(case: cases.Case) -> Table:
 
 
 TABLES = {case.id: recorded(case) for case in cases.cases(LESSON).values() if not case.tutorial}
+
+
+def test_a_run_that_keeps_what_today_breaks_is_evidence_also_where_no_bet_is_decided():
+    table = TABLES["10-laptop"]
+    (name, *_), today = table.best_set(), table.outcomes[table.today]
+    for outcome, told in ((table.outcomes[name], True), (table.outcomes[name] | {"verdict": FEW}, False)):
+        assert tells(table.plan, Bet(panel.config_in(name), "faster", 3, outcome, today, None, {})) is told
 
 
 @pytest.mark.parametrize("name", [name for name, table in TABLES.items() if not table.plan.rules])
