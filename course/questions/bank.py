@@ -29,10 +29,10 @@ def read_yaml(path: Path) -> Any:
         return yaml.load(path.read_text("utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        what = getattr(error, "problem", None) or "not YAML"
+        what = getattr(error, "problem", None) or "it cannot be read"
         raise BankError(
-            f"{'/'.join(path.parts[-2:])}{line}: {what}. Check indentation, quotes and colons there."
+            f"{path}{f':{mark.line + 1}' if mark else ''}: this is not valid YAML: {what}. "
+            "Check indentation, quotes and colons there and in the line above."
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise BankError(

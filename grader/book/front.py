@@ -12,7 +12,6 @@ from course.core.markup import inline
 from course.questions.items import Item
 from grader.book.clean import CALL_OF_CARD, STYLE, raw
 from grader.project import Project, read_yaml
-from grader.project.source import read
 
 BETS = ("06-bet-ulp", "06-bet-agree", "05-bet-pays")
 """Each is asked in its lesson, too, and a bet placed here is a bet placed there."""
@@ -47,16 +46,8 @@ def page(project: Project, code: str, lessons: list[str], bets: str, run: str) -
         yield pick(SAID["colab"], code).format(address=address) + "\n"
     yield pick(SAID["lessons"], code) + "\n"
     with speaking(code):
-        items = "".join([*map(_lesson, lessons), *(_project(project, name, code) for name in project.projects())])
+        items = "".join(map(_lesson, lessons))
     yield raw(f'<ul class="book-lessons">{items}</ul>')
-
-
-def _project(project: Project, name: str, code: str) -> str:
-    """A project as one of the list: its title, and its second line, which says how long it takes."""
-    text = next(cell.body for cell in read(project.practice_source("project", name)) if cell.language == code)
-    title, _, line = text.split("\n")[:3]
-    icon, words = title.removeprefix("# ").split(" ", 1)
-    return f'<li><a href="{name}.html"><b>{icon}</b> <span>{inline(words)}</span></a><p>{inline(line)}</p></li>'
 
 
 def _lesson(lesson: str) -> str:

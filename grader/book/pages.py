@@ -66,8 +66,6 @@ def _index(project: Project, code: str, lessons: list[str], bets: str) -> Iterat
     yield toctree(
         pick(SAID["lesson"], code), [f"{one[:2]} {pick(BY_ID[one].question, code)} <{one}>" for one in lessons]
     )
-    if projects := project.projects():
-        yield toctree(pick(SAID["build"], code), projects)
     yield toctree(pick(SAID["reference"], code), [name for name in TITLES if name != "index"])
 
 

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
@@ -41,8 +41,6 @@ def build(project: Project, folder: Path, lessons: list[str]) -> Path:
             _write(folder / "source" / code / f"{name}.md", text)
         for name in project.tools():
             book.offer(project.notebooks / code / "tools" / f"{name}.ipynb")
-        for name in project.projects():
-            book.exercises(code, name)
         for lesson in lessons:
             styles |= dict.fromkeys(book.lesson(code, lesson, done[book.notebook(code, lesson)]))
     _static(project, folder / "static", styles)
@@ -77,22 +75,13 @@ class Book:
         """Write the page of a lesson, the data of its cards and its notebook; returns the CSS of its results. done: executed."""
         below: list[str] = []
         result = functools.partial(self.result, code, below)
-        made = self.page(code, self.notebook(code, lesson), done, result, self.bank.get)
+        source = self.notebook(code, lesson)
+        head = pages.head(source.relative_to(self.project.root).as_posix(), code, self.project)
+        made = clean.page(nbformat.read(done, 4), head, self.lessons, self.pictures, result, self.bank.get)
         scripts = clean.raw(self.scripts(code, lesson, made.cards, below))
         _write(self.folder / "source" / code / f"{lesson}.md", f"{made.text}\n{scripts}")
-        return made.styles
-
-    def exercises(self, code: str, name: str) -> None:
-        """Write the page of a project, with its blanks as they are handed out, and its notebook."""
-        source = self.project.notebooks / code / "projects" / f"{name}.ipynb"
-        made = self.page(code, source, source, lambda *_: "")
-        _write(self.folder / "source" / code / f"{name}.md", made.text)
-
-    def page(self, code: str, source: Path, done: Path, *how: Callable) -> clean.Page:
-        """The page of a notebook, which is put where the bar of the page finds it."""
         self.offer(source)
-        head = pages.head(source.relative_to(self.project.root).as_posix(), code, self.project)
-        return clean.page(nbformat.read(done, 4), head, self.lessons, self.pictures, *how)
+        return made.styles
 
     def front(self, code: str) -> str:
         """HTML of the bets on the first page, each with its result and the way to its lesson."""

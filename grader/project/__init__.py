@@ -11,16 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from course.core.catalog import checkpoint_names
 from course.core.i18n import LANGUAGES as LANGUAGES
 from course.core.i18n import Text
-from course.questions.bank import Bank
-from course.questions.items import completed
+from course.questions import bank
+from course.questions.items import BankError, completed
 
 HERE = Path(__file__).resolve().parents[2]
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the fast one where it is available
 MOST_REMEDIES = 2  # experiments and questions named for one belief
 
 
@@ -70,13 +67,11 @@ class Project:
 
     def checkpoints(self) -> list[str]:
         """The lessons that have a checkpoint source, in order."""
-        return sorted({*self._lessons_with("checkpoint.md"), *self.own_checkpoints()})
+        return sorted({*self._with(self.instructor_folder, "checkpoint.md"), *self.own_checkpoints()})
 
     def own_checkpoints(self) -> list[str]:
         """The instructor's own checkpoints, in order."""
-        return (
-            sorted(path.parent.name.removeprefix("l") for path in self.own.glob("l*/checkpoint.md")) if self.own else []
-        )
+        return self._with(self.own, "checkpoint.md") if self.own else []
 
     def own_folder(self, lesson: str) -> Path | None:
         """The folder of one of the instructor's own checkpoints; None for other checkpoints."""
@@ -88,7 +83,7 @@ class Project:
 
     def lessons(self) -> list[str]:
         """The lessons that have a notebook source, in order."""
-        return self._lessons_with("lesson.md")
+        return self._with(self.instructor_folder, "lesson.md")
 
     def tools(self) -> list[str]:
         """The notebooks on the tools, which belong to no lesson."""
@@ -98,8 +93,8 @@ class Project:
         """The optional notebooks with exercises that belong to no lesson."""
         return sorted(path.stem for path in (self.instructor_folder / "projects").glob("*.md"))
 
-    def _lessons_with(self, name: str) -> list[str]:
-        return sorted(path.parent.name.removeprefix("l") for path in self.instructor_folder.glob(f"l*/{name}"))
+    def _with(self, folder: Path, name: str) -> list[str]:
+        return sorted(path.parent.name.removeprefix("l") for path in folder.glob(f"l*/{name}"))
 
     def checkpoint_source(self, lesson: str) -> Path:
         return self._folder_of(lesson, self.instructor_folder) / "checkpoint.md"
@@ -128,19 +123,10 @@ class Project:
 
 def read_yaml(path: Path) -> Any:
     """The data of a YAML file; None where there is no such file. Raises ProjectError with file and line on bad YAML."""
-    if not path.exists():
-        return None
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        what = getattr(error, "problem", None) or "it cannot be read"
-        raise ProjectError(
-            f"{path}{f':{mark.line + 1}' if mark else ''}: this is not valid YAML: {what}. "
-            "Check indentation, quotes and colons there and in the line above."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ProjectError(f"{path}: this is not UTF-8; save the file in UTF-8") from error
+        return bank.read_yaml(path) if path.exists() else None
+    except BankError as error:
+        raise ProjectError(str(error)) from error
 
 
 def checkpoint_items(project: Project, lesson: str) -> dict[str, dict]:
@@ -163,7 +149,7 @@ def practice_items(project: Project) -> dict[str, dict]:
 
 def beliefs(project: Project) -> dict[str, Text]:
     """The misconceptions that questions may name: id -> statement."""
-    return Bank(project.learner_folder).misconceptions()
+    return bank.Bank(project.learner_folder).misconceptions()
 
 
 def remedies(project: Project, lesson: str) -> dict[str, dict[str, list[str]]]:

@@ -142,13 +142,12 @@ class _Maker:
 
     def _points(self, cell: Cell) -> float | int:
         """The points of a question, task or essay. Raises ProjectError for an unknown id."""
-        found = self.points.get(cell.id)
-        if found is None:
-            what, where = "task", f"in {self.project.task_module(self.lesson)}"
-            if cell.kind == "question":
-                what, where = "item", f"with points in {self.project.checkpoint_items(self.lesson)}"
+        if (found := self.points.get(cell.id)) is None:
+            places = self.project.checkpoint_items(self.lesson), self.project.task_module(self.lesson)
             name = self.project.checkpoint_source(self.lesson).name
-            raise ProjectError(f"{name}:{cell.line}: no {what} {cell.id!r} {where}")
+            raise ProjectError(
+                f"{name}:{cell.line}: {cell.id!r} has no points in {places[0]}, and is no task of {places[1]}"
+            )
         return int(found) if found == int(found) else found
 
 
