@@ -5,23 +5,29 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from course.cards.knowledge_view import card_html
+from course.cards.render import static_html
 from course.core.catalog import BY_ID, LESSONS, Lesson
 from course.core.i18n import Text, pick, speaking
 from course.core.markup import inline, link
 from course.questions import glossary, knowledge
+from course.questions.items import Item
 from course.verbs.portfolio.poster import poster
 from grader.authoring import reference
-from grader.book import front
-from grader.book.clean import raw
-from grader.project import Project
+from grader.book.clean import CALL_OF_CARD, STYLE, raw
+from grader.project import Project, read_yaml
 from grader.project.build import COLAB
 
-SAID = front.WORDS["pages"]
-TITLES: dict[str, Text] = {**front.WORDS["titles"], **{name: one["title"] for name, one in reference.WORDS.items()}}
+WORDS: dict[str, dict[str, Text]] = read_yaml(Path(__file__).with_name("words.yaml"))
+SAID, OF_FRONT = WORDS["pages"], WORDS["front"]
+TITLES: dict[str, Text] = {**WORDS["titles"], **{name: one["title"] for name, one in reference.WORDS.items()}}
 TITLES |= {name: TITLES.pop(name) for name in ("cards", "tools", "poster", "find")}  # these come last
+BETS = ("06-bet-ulp", "06-bet-agree", "05-bet-pays")
+"""The bets of the first page. Each is asked in its lesson, too, and a bet placed here is a bet placed there."""
+FIRST = "00_start"
 
 
 def toctree(caption: str, names: list[str]) -> str:
@@ -43,7 +49,7 @@ def head(file: str, code: str, project: Project) -> str:
 
 
 def everything(project: Project, code: str, lessons: list[str], bets: str = "") -> dict[str, str]:
-    """name -> Markdown of every page that is no lesson. bets: HTML of the first page (`front`)."""
+    """name -> Markdown of every page that is no lesson. bets: HTML of the first page."""
     makers: dict[str, Callable[[], Iterator[str]]] = {
         "index": lambda: _index(project, code, lessons, bets),
         "run": lambda: _run(project, code),
@@ -61,8 +67,36 @@ def everything(project: Project, code: str, lessons: list[str], bets: str = "") 
         return {name: f"# {pick(TITLES[name], code)}\n\n" + "\n".join(make()) + "\n" for name, make in makers.items()}
 
 
+def card_of_front(place: int, item: Item, code: str) -> str:
+    """The card of a bet that one tap places, below a heading that is heard alone; without a script its text."""
+    with speaking(code):
+        shown = CALL_OF_CARD.sub("</div>", STYLE.sub("", static_html(item)))
+    head = f'<h2 class="visually-hidden">{pick(OF_FRONT["bet"], code)} {place}</h2>'
+    return f'{head}<div class="quiz book-card" data-deck="front" data-item="{item.id}" data-tap>{shown}</div>'
+
+
+def more(item: Item, code: str, lessons: list[str]) -> str:
+    """The link from a result to its lesson; empty where the book does not have it."""
+    if item.lesson not in lessons:
+        return ""
+    question = pick(BY_ID[item.lesson].question, code)
+    said = pick(OF_FRONT["more"], code).format(number=item.lesson[:2], question=question)
+    return f'<p class="book-on"><a href="{item.lesson}.html">{said}</a></p>'
+
+
 def _index(project: Project, code: str, lessons: list[str], bets: str) -> Iterator[str]:
-    yield from front.page(project, code, lessons, bets, to("run", pick(TITLES["run"], code)))
+    """Three bets of the lessons, one tap each, then the way to one's own machine and the lessons."""
+    said = {name: pick(text, code) for name, text in OF_FRONT.items()}
+    yield raw(f'<div class="book-front">{bets}</div>')
+    yield said["about"].format(run=to("run", pick(TITLES["run"], code))) + "\n"
+    get = said["the-course"]
+    yield said["own"].format(get=f"[{get}]({project.repository})" if project.repository else get)
+    if address := project.colab(f"notebooks/{code}/lessons/{FIRST}.ipynb"):
+        yield said["colab"].format(address=address) + "\n"
+    yield said["lessons"] + "\n"
+    rows = [(one, f"<b>{one[:2]}</b> <span>{inline(pick(BY_ID[one].question, code))}</span>") for one in lessons]
+    items = "".join(f'<li><a href="{one}.html">{words}</a></li>' for one, words in rows)
+    yield raw(f'<ul class="book-lessons">{items}</ul>')
     yield toctree(
         pick(SAID["lesson"], code), [f"{one[:2]} {pick(BY_ID[one].question, code)} <{one}>" for one in lessons]
     )
@@ -120,7 +154,7 @@ def _tools(project: Project, code: str) -> Iterator[str]:
 
 
 def _find(code: str) -> Iterator[str]:
-    said = {name: pick(text, code) for name, text in front.WORDS["find"].items()}
+    said = {name: pick(text, code) for name, text in WORDS["find"].items()}
     label = said.pop("search")
     words = " ".join(f'data-{name}="{text}"' for name, text in said.items())
     yield raw(

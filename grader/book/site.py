@@ -17,13 +17,13 @@ from course.core.i18n import LANGUAGES
 from course.core.look import css
 from course.figures import shown
 from course.questions.bank import load_bank
-from grader.book import cards, clean, find, front, pages
+from grader.book import cards, clean, find, pages
 from grader.book.check import faults
 from grader.book.execute import executed
 from grader.project import Project, ProjectError
 
 SPHINX_NAMES = {"en": "en", "zh": "zh_CN"}
-FURO: dict[str, str] = front.WORDS["theme"]
+FURO: dict[str, str] = pages.WORDS["theme"]
 """The words of the theme that it has in English alone."""
 SCRIPTS = (*offline.CARD_SCRIPTS, "theme.js")
 
@@ -86,10 +86,13 @@ class Book:
     def front(self, code: str) -> str:
         """HTML of the bets on the first page, each with its result and the way to its lesson."""
         parts, below = [], []
-        for place, item in enumerate(map(self.bank.get, front.BETS), 1):
-            shown = self.pictures.out_of(cards.result(item.experiment, code)) + front.more(item, code, self.lessons)
-            parts += [front.card(place, item, code), self.result(code, below, item.experiment, shown, [item.id])]
-        return "".join(parts) + self.scripts(code, "index", front.BETS, below)
+        for place, item in enumerate(map(self.bank.get, pages.BETS), 1):
+            shown = self.pictures.out_of(cards.result(item.experiment, code)) + pages.more(item, code, self.lessons)
+            parts += [
+                pages.card_of_front(place, item, code),
+                self.result(code, below, item.experiment, shown, [item.id]),
+            ]
+        return "".join(parts) + self.scripts(code, "index", pages.BETS, below)
 
     def scripts(self, code: str, page: str, ids: Sequence[str], below: list[str]) -> str:
         """Write the data of a page's cards; returns the HTML that loads it and what shows them."""

@@ -1,13 +1,15 @@
 """Read the files of a ZIP or of a folder, one at a time.
 
-The content comes from students and is not trusted: links are not followed, a path cannot lead out of the archive, and
-never more bytes are read than asked for.
+The content comes from students and is not trusted: links are not followed, no pipe is waited for, a path cannot lead out of the
+archive, and never more bytes are read than asked for.
 """
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import stat
 import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator
@@ -17,9 +19,10 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from course.core.i18n import Text
-from grader.handin.files import read_regular
 from grader.handin.sentences import said
 from grader.project import ProjectError
+from grader.project.files import unlock
+from grader.sandbox.limits import MOST_BYTES
 
 JUNK = ("__MACOSX", "Thumbs.db", "desktop.ini", ".DS_Store")
 CHUNK = 1 << 20  # bytes unpacked at a time
@@ -143,3 +146,49 @@ def _inside(name: str) -> PurePosixPath | None:
     if not parts or any(part in JUNK for part in parts):
         return None
     return PurePosixPath(*parts)
+
+
+# --- files of a folder, which a student may change while it is read ---
+
+
+def files_in(folder: Path, most: int) -> dict[str, os.stat_result]:
+    """The files in a folder and its subfolders, at most ``most``: path from there -> what ``lstat`` says. No link is followed."""
+    found: dict[str, os.stat_result] = {}
+    unlock(folder)
+    if not stat.S_ISDIR(folder.lstat().st_mode):  # opening a pipe would wait for ever
+        return found
+    for place, below, names, descriptor in os.fwalk(folder):
+        for name in sorted([*below, *names]):
+            path = Path(place) / name
+            unlock(path)
+            with suppress(OSError):
+                kind = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+                if not stat.S_ISDIR(kind.st_mode):
+                    found[path.relative_to(folder).as_posix()] = kind
+        if len(found) >= most:
+            break
+    return found
+
+
+def read_inside(folder: Path, name: str, most: int = MOST_BYTES) -> bytes:
+    """Read at most ``most`` bytes of a regular file below a folder. Raises OSError, also for a pipe, and for a link that a student puts
+    in place of a file or a folder meanwhile.
+    """
+    *above, last = PurePosixPath(name).parts
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for part in above:
+            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = below
+        with open(os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=descriptor), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError(errno.EINVAL, "not a regular file", name)
+            return file.read(most)
+    finally:
+        os.close(descriptor)
+
+
+def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Read at most ``most`` bytes of a regular file. Raises OSError, also for a link or a pipe."""
+    return read_inside(path.parent, path.name, most)

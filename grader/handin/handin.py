@@ -18,8 +18,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from course.core.i18n import Text
-from grader.handin.archive import Entry, Unreadable, inner
-from grader.handin.files import inside, read_inside
+from grader.handin.archive import Entry, Unreadable, files_in, inner, read_inside
 from grader.handin.guard import everybodys, reason
 from grader.handin.sentences import printed, said
 from grader.sandbox.limits import MOST_BYTES, MOST_FILES
@@ -60,7 +59,7 @@ def on_disk(folder: Path) -> Files:
     """The files of a folder as they lie there, within the same limits. No link is followed. A file in place of the folder is read, too."""
     alone = folder.is_file()
     place, listed = (
-        (folder.parent, {folder.name: folder.lstat()}) if alone else (folder, inside(folder, MOST_LOOKED_AT))
+        (folder.parent, {folder.name: folder.lstat()}) if alone else (folder, files_in(folder, MOST_LOOKED_AT))
     )
     regular = [name for name, kind in listed.items() if stat.S_ISREG(kind.st_mode)]
     found = stored(
@@ -106,7 +105,7 @@ def lying(folder: Path) -> str:
     """The digest of the files in a folder that are not too large; "" where there is no folder."""
     if folder.is_symlink() or not folder.is_dir():
         return ""
-    small = {name for name, kind in inside(folder, sys.maxsize).items() if kind.st_size <= MOST_BYTES}
+    small = {name for name, kind in files_in(folder, sys.maxsize).items() if kind.st_size <= MOST_BYTES}
     return digest({name: read_inside(folder, name) for name in small})
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 
 from grader.course import Course
-from grader.handin.files import read_regular
+from grader.handin.archive import read_regular
 from grader.handin.guard import guarded
 from grader.handin.handin import STAMP
 from grader.handin.reading import PLACEHOLDER

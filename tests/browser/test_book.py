@@ -15,7 +15,7 @@ from course.flags import TABLE
 from course.questions import glossary, knowledge, messages
 from course.questions.bank import load_bank
 from course.verbs import state
-from grader.book import find, front
+from grader.book import find, pages
 from tests.browser.conftest import assert_open_to_all, languages
 from tests.conftest import ROOT
 
@@ -158,7 +158,7 @@ def test_the_first_page_opens_with_three_bets_of_one_tap_each(open_page, code):
     first = cards.first.locator("[data-do=bet]")
     assert first.last.bounding_box()["y"] + first.last.bounding_box()["height"] < 800
     assert_open_to_all(page, f"first page {code}")
-    for place, one in enumerate(front.BETS):
+    for place, one in enumerate(pages.BETS):
         card, result = cards.nth(place), results.nth(place)
         assert not result.is_visible()
         if place == 1:
@@ -178,13 +178,13 @@ def test_the_first_page_opens_with_three_bets_of_one_tap_each(open_page, code):
         said = result.locator(".tbr-pic img:visible").get_attribute("alt")
         assert {"en": "your bet:", "zh": "你押："}[code] in said
     assert [(line["item"], line["options"], "confidence" in line) for line in stored(page)] == [
-        (one, ["b"], False) for one in front.BETS
+        (one, ["b"], False) for one in pages.BETS
     ]
     assert_open_to_all(page, f"first page {code}, three bets placed")
     assert_fits(page, 320)
     page.goto((page.url.rsplit("/", 1)[0]) + f"/{LESSON}.html")
     assert (
-        page.locator(f"details.book-result:has(template[data-item='{front.BETS[2]}'])").get_attribute("open")
+        page.locator(f"details.book-result:has(template[data-item='{pages.BETS[2]}'])").get_attribute("open")
         is not None
     )
 
