@@ -1,7 +1,6 @@
-"""Honest work as it really arrives: the programs that save a notebook, the ways to pack it, the platforms that carry it.
+"""Honest work as it really arrives: the programs that save a notebook, the ways to pack it.
 
-Each tool turns the JSON of an answered checkpoint into the bytes of a file, each packing turns that file into the files of a hand-in,
-and each platform turns the files of all students into one archive.
+Each tool turns the JSON of an answered checkpoint into the bytes of a file, each packing turns that file into the files of a hand-in.
 """
 
 from __future__ import annotations
@@ -184,19 +183,6 @@ def packed(packing: str, work: Work, tool: Callable[[Json], bytes]) -> dict[str,
         return what if isinstance(what, bytes) else parts[what]
 
     return {name: made(what) for name, what in PACKINGS[packing].items()}
-
-
-PLATFORMS: dict[str, Callable[[str, int, str], str]] = {  # the path of a file in its archive
-    "folders": lambda student, number, name: f"{student}/{name}",
-    "one-folder-around": lambda student, number, name: f"class 5/{student}/{name}",
-    "moodle": lambda student, number, name: f"{student}_{number}_assignsubmission_file_/{name}",
-    "canvas": lambda student, number, name: f"{student}_{number}_9_{name.rsplit('/', 1)[-1]}",
-    "sakai": lambda student, number, name: f"HW 5/{student}, A({student})/Submission attachment(s)/{name}",
-    "blackboard": lambda s, number, name: f"HW_{s}_attempt_2026-11-23-22-59-00_{name.rsplit('/', 1)[-1]}",
-    "teams": lambda student, number, name: f"Submitted files/{student}/HW 5/Version 1/{name}",
-    "github-classroom": lambda student, number, name: f"hw5-submissions/hw5-{student}/{name}",
-}
-FLAT = ("canvas", "blackboard")  # archives without folders
 
 
 def sheet_in(notebook: Json, sheet: Json) -> None:

@@ -35,7 +35,7 @@ from grader.reporting.give_out import feedback
 from grader.reporting.summary import stale
 from tests.support.grading_corpus.base import REPORT, RIGHT, SOLVED, cell_of, dumped, sheet
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
-from tests.support.hand_ins import ANSWERS, FLAT, NAME, PACKINGS, PLATFORMS, TOOLS, Work, packed, sheet_in, zipped
+from tests.support.hand_ins import ANSWERS, NAME, PACKINGS, TOOLS, Work, packed, sheet_in, zipped
 
 SEED, DRAWN = 20261126, 24
 
@@ -145,19 +145,13 @@ def test_drawn_at_random_through_import_and_marking_everybody_gets_the_mark_of_t
     course, rng = class_of(tmp_path, project), random.Random(SEED)
     drawn = {f"s{number:02d}": (rng.choice([*TOOLS]), rng.choice([*PACKINGS])) for number in range(DRAWN)}
     enrolled(course, drawn)
-    for place, (platform, path) in enumerate(PLATFORMS.items()):
-        archive = tmp_path / f"{platform}.zip"
-        with zipfile.ZipFile(archive, "w") as file:
-            for number, (student, (tool, packing)) in enumerate(drawn.items(), start=1):
-                if number % len(PLATFORMS) != place:
-                    continue
-                files = packed(packing, work_of(project, student), TOOLS[tool])
-                if platform in FLAT and any("/" in name for name in files):
-                    files = {"all.zip": zipped(files)}
-                for name, data in files.items():
-                    file.writestr(path(student, number, name), data)
-        done = import_submissions(course, archive, LESSON)
-        assert done.complete and not done.held, (platform, done)
+    archive = tmp_path / "all.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        for student, (tool, packing) in drawn.items():
+            for name, data in packed(packing, work_of(project, student), TOOLS[tool]).items():
+                file.writestr(f"class 5/{student}/{name}", data)
+    done = import_submissions(course, archive, LESSON)
+    assert done.complete and not done.held, done
     found = marked(course)
     wrong = {name: (drawn[name], one.points, one.problems) for name, one in found.items() if one.points != 13}
     assert not wrong and {*found} == {*drawn}, wrong
