@@ -87,34 +87,6 @@ def native_attention(out: Any, q: Any, k: Any, v: Any, embed: int, *_: Any, **__
     return n * embed * embed * (2 * length + 2 * source) + 2 * n * length * source * embed
 
 
-def trilinear(
-    out: Any, a: Any, b: Any, c: Any, expand1: Any, expand2: Any, expand3: Any, summed: Any, unroll: int = 1
-) -> int:
-    """nn.Bilinear, as torch computes it: for each index of dimension `unroll` two products, of a and b, then with c.
-
-    A product in which nothing is summed counts 0.
-    """
-    shapes = []
-    for operand, expand in ((a, expand1), (b, expand2), (c, expand3)):
-        shapes.append(list(operand.shape))
-        for dim in sorted(expand):
-            shapes[-1].insert(dim, 1)
-    steps = max(sizes[unroll] for sizes in shapes)
-    for sizes in shapes:
-        sizes[unroll] = 1
-    inside = {*summed} - {unroll}
-    first, between = _pair(shapes[0], shapes[1], inside & {*expand3})
-    second, _ = _pair(between, shapes[2], inside - {*expand3})
-    return steps * (first + second)
-
-
-def _pair(left: list[int], right: list[int], summed: set[int]) -> tuple[int, list[int]]:
-    """MACs and sizes of the product of two tensors summed over dimensions; what only one of them has is summed before."""
-    sizes = [max(pair) for pair in zip(left, right, strict=True)]
-    used = [1 if at in summed and min(left[at], right[at]) == 1 else size for at, size in enumerate(sizes)]
-    return prod(used) if summed else 0, [1 if at in summed else size for at, size in enumerate(sizes)]
-
-
 def weighted_bag(at: int) -> Formula:
     """nn.EmbeddingBag: only a bag with one weight per sample multiplies. at: the place of the weights."""
 
@@ -202,7 +174,6 @@ _ATEN: dict[Formula, str] = {
     kernel_attention(0, 4): "_efficient_attention_forward",
     kernel_attention(1, 6, times=2): "_flash_attention_backward _efficient_attention_backward",
     native_attention: "_native_multi_head_attention",
-    trilinear: "_trilinear",
     onednn_rnn: "mkldnn_rnn_layer",
     onednn_rnn_backward: "mkldnn_rnn_layer_backward",
     cudnn_rnn: "_cudnn_rnn miopen_rnn",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import weakref
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,6 +20,11 @@ from course.flops.free import is_free
 from course.flops.standins import Shapes, from_outside
 from course.flops.tally import Tally
 
+BILINEAR, NON_FUNCTIONAL = (
+    torch.ops.aten._trilinear.default,
+    torch._C.DispatchKey.CompositeExplicitAutogradNonFunctional,
+)
+"""nn.Bilinear, and where torch keeps the one kernel of it, which is made of products."""
 _ONE_TYPE = frozenset("mm addmm bmm baddbmm convolution".split())
 
 
@@ -31,7 +37,7 @@ def _kind(func: Any) -> tuple[str, Any, str]:
         full, kind = func._schema.name, "free"
     else:
         parts = torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd")
-        full, kind = func._schema.name, "parts" if parts else "unknown"
+        full, kind = func._schema.name, "parts" if parts or func is BILINEAR else "unknown"
     formula = FORMULAS.get(full) or FORMULAS.get(full.removesuffix("_"))
     return full.removeprefix("aten::"), formula, "counted" if formula else kind
 
@@ -60,7 +66,8 @@ class Counting(TorchDispatchMode):
         nested = any(x.is_nested or x.layout not in (torch.strided, torch._mkldnn) for x in tensors)
         if kind == "parts" and not nested:
             with self:
-                out = func.decompose(*args, **kwargs)
+                by_parts = partial(func._op_dk, NON_FUNCTIONAL) if func is BILINEAR else func.decompose
+                out = by_parts(*args, **kwargs)
             if out is not NotImplemented:
                 return out
         out = self._ran(func, args, kwargs)

@@ -49,7 +49,8 @@ class Real(Shapes):
         """A copy; tensors on one memory stay on one."""
         if torch._C._functorch.is_functorch_wrapped_tensor(x):
             return x
-        new = x.detach().clone() if x.is_nested else copy.deepcopy(x.detach(), self._copied)
+        alone = x.is_nested or x.layout is not torch.strided  # such a tensor shares no memory
+        new = x.detach().clone() if alone else copy.deepcopy(x.detach(), self._copied)
         return _like(new if type(new) is type(x) else new.as_subclass(type(x)), x)
 
 

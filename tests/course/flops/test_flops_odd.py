@@ -123,6 +123,7 @@ UNKNOWN: dict[str, tuple[Callable[..., Any], list[Tensor], str]] = {
     "inverse": (torch.linalg.inv, [EYE], "linalg"),
     "orthogonal": (torch.nn.utils.parametrizations.orthogonal(nn.Linear(4, 4)), [torch.zeros(2, 4)], ""),
     "sparse product": (lambda a, x: torch.sparse.mm(a.to_sparse(), x), [EYE, COLUMNS], "sparse"),
+    "sparse input": (lambda a: a @ COLUMNS, [EYE.to_sparse_csr()], "sparse"),
     "manhattan distances": (lambda a, b: torch.cdist(a, b, p=1.0), [EYE, torch.zeros(5, 4)], "_cdist"),
     "nested": (lambda x: nn.Linear(4, 2)(torch.nested.nested_tensor([x, x])), [EYE], "nested"),
     "jagged rows": (lambda x: _attends(torch.nested.nested_tensor([x[:2], x], layout=torch.jagged)), [EYE], ""),

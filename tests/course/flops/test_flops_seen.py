@@ -68,6 +68,7 @@ ASKS: dict[str, Callable[[Tensor], Tensor]] = {
     "is_cuda": lambda x: x if x.is_cuda else x @ x,
     "is_meta": lambda x: x if x.is_meta else x @ x,
     "one of its own": lambda x: x @ x if torch.ones(2).device == x.device else x,
+    "type of a tensor": lambda x: x @ x if x.type() == "torch.FloatTensor" and isinstance(x, torch.FloatTensor) else x,
     "type": lambda x: x @ x if type(x) is torch.Tensor else x,
     "class": lambda x: x @ x if x.__class__ is torch.Tensor else x,
     "autocast by its device": lambda x: torch.autocast(x.device.type)(lambda: x @ x)(),
