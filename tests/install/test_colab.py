@@ -1,4 +1,4 @@
-"""Google Colab: nothing it brings is replaced, the cards run on what it brings, no answer goes with a runtime unannounced."""
+"""Protects who learns in Google Colab: nothing it brings is replaced, the cards run on it, no answer goes with a runtime unannounced."""
 
 from __future__ import annotations
 

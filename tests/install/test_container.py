@@ -1,4 +1,4 @@
-"""The container's papers are in step with the checkout, and its first command really opens formgrader over a course folder."""
+"""Protects who grades in the container: its papers are in step with the checkout, and its first command really opens formgrader."""
 
 from __future__ import annotations
 

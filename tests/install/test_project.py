@@ -1,4 +1,4 @@
-"""The project's own papers agree with each other, and a learner's package holds the course alone."""
+"""Protects who installs: the project's own papers agree with each other, and a learner's package holds the course alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every public name of torch.backends and its neighbours is an entry of ``keep`` and ``what``, however a program writes it."""
+"""Protects who asks about a switch: every public name of torch.backends is found by ``keep`` and ``what``, as programs write it."""
 
 from __future__ import annotations
 

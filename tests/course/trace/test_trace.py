@@ -1,4 +1,4 @@
-"""Events of the profiler as rows, what a real call gives and what is refused; the reader of oneDNN's log, and its race."""
+"""Protects who reads a trace: events as rows, what a real call gives and what is refused; the reader of oneDNN's log, and its race."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_line_is_the_innermost_noted_one_and_its_code_is_read():
     rows = by_name()
     assert rows["aten::mkldnn_convolution"]["line"] == "elsewhere.py:7"
     assert rows["aten::mkldnn_convolution"]["code"] == ""
-    assert rows["aten::conv2d"]["code"].startswith('"""Events of the profiler')
+    assert rows["aten::conv2d"]["code"].startswith('"""Protects who reads a trace')
     assert rows["aten::add"]["line"] == rows["aten::add"]["code"] == ""
     found = totals(rows_of(EVENTS), "line")
     assert [(line["calls"], line["self_us"]) for line in found] == [(1, 38.0), (3, 12.0)]

@@ -1,4 +1,4 @@
-"""Lesson 04: its questions meet the claims, its probes give what they should. Nothing is judged on speed."""
+"""Lesson 04: its probes give what they should. Nothing is judged on speed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lesson 06: its questions meet the claims, its toys compute what they should. Nothing is timed."""
+"""Lesson 06: its toys compute what they should. Nothing is timed."""
 
 from __future__ import annotations
 
