@@ -1,1 +1,1 @@
-"""One folder a lesson, and the texts that lessons share. ``course.core.catalog`` lists the lessons."""
+"""One folder a lesson, the texts that lessons share, and the pictures of four main ideas. ``course.core.catalog`` lists the lessons."""
