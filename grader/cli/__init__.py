@@ -20,22 +20,22 @@ USAGE = (
 def listed() -> str:
     """All commands with what they do, in both languages."""
     lines = []
-    for when, commands in COMMANDS.items():
-        lines += ["", when, *(f"  {name:<22}{one['en']:<52}{one['zh']}" for name, one in commands.items())]
+    for when, those in COMMANDS.items():
+        lines += ["", when, *(f"  {name:<22}{one['en']:<52}{one['zh']}" for name, one in those.items())]
     return "\n".join([*lines, "", USAGE])
 
 
 def _parser() -> argparse.ArgumentParser:
-    from grader.cli import authors, classes
+    from grader.cli import commands
 
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="python -m grader", description=listed(), formatter_class=raw)
     top = parser.add_subparsers(metavar="COMMAND", required=True)
     of_authors = top.add_parser("author").add_subparsers(metavar="COMMAND", required=True)
-    for name, said in (one for commands in COMMANDS.values() for one in commands.items()):
+    for name, said in (one for those in COMMANDS.values() for one in those.items()):
         group, _, own = name.rpartition(" ")
         one = (of_authors if group else top).add_parser(own, description=f"{said['en']} / {said['zh']}")
-        one.set_defaults(run=getattr(authors if group else classes, f"run_{own.replace('-', '_')}"))
+        one.set_defaults(run=getattr(commands, f"run_{own.replace('-', '_')}"))
         for argument, options in said["arguments"].items():
             one.add_argument(argument, **{key: _value(key, value) for key, value in options.items()})
         if "dir" in said:

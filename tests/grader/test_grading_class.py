@@ -23,7 +23,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from sqlalchemy.exc import DataError, OperationalError
 
 from course.learning.sheet import AnswerSheet
-from grader.cli import COMMANDS, classes, main
+from grader.cli import COMMANDS, commands, main
 from grader.cli.made_up import CLASS, demo, right
 from grader.course import Course
 from grader.course.late import extend
@@ -249,7 +249,7 @@ def test_the_right_answers_are_not_handed_out_while_somebody_may_still_hand_in(r
     ],
 )
 def test_ctrl_c_and_a_full_disk_are_sentences(error, words, status, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(classes, "run_export", Mock(side_effect=error))
+    monkeypatch.setattr(commands, "run_export", Mock(side_effect=error))
     assert main(["export", "--dir", str(tmp_path)]) == status
     assert words in capsys.readouterr().out
 
@@ -258,7 +258,7 @@ def test_every_command_is_listed_in_both_languages_and_has_help(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     said = capsys.readouterr().out
-    for name in [name for commands in COMMANDS.values() for name in commands]:
+    for name in [name for those in COMMANDS.values() for name in those]:
         assert re.search(rf"^  {name} +\w.*[\u4e00-\u9fff]", said, re.MULTILINE), name
         with pytest.raises(SystemExit) as ended:
             main([*name.split(), "--help"])
