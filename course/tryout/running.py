@@ -233,9 +233,9 @@ class Trial:
     def _failed(self, name: str, said: str) -> None:
         """Say under a setting what was raised. Raises TimingError where the step itself raised, or none could be started."""
         if name == AS_IS:
-            english = f"The step raised {said}, after some calls. Every call must start the same: create what it uses up inside the step."
+            english = f"The step failed after some calls: {said}. Every call must start the same: create what it uses up inside the step."
             raise TimingError(
-                t(english, f"这一步调用若干次后抛出 {said}。每次调用的起点必须相同：会用完的东西请在这一步里创建。")
+                t(english, f"这一步调用若干次后失败了：{said}。每次调用的起点必须相同：会用完的东西请在这一步里创建。")
             )
         self.out.found.get(name, self.out.together)["why"] = said
 

@@ -377,7 +377,7 @@ def test_a_setting_that_raises_late_is_named_and_the_others_are_judged(monkeypat
 
 def test_a_step_that_raises_late_is_said_to_raise(monkeypatch):
     """And no setting is blamed for it."""
-    with pytest.raises(TimingError, match="The step raised RuntimeError: too many calls, after some calls"):
+    with pytest.raises(TimingError, match="The step failed after some calls: RuntimeError: too many calls"):
         on_a_pretended_clock(RaisesLate(lambda step: True), monkeypatch, THREE)
 
 
