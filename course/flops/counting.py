@@ -55,7 +55,7 @@ def count(model: Any = None, /, *inputs: Any, training: bool = False, **kwargs: 
     Raises CountError if `model` cannot be called, inputs are missing, or the forward raises (it says where).
     """
     checks.ask(model, inputs, kwargs)
-    with ALONE:
+    with ALONE, warnings.catch_warnings():  # what torch imports for its fake tensors adds filters
         shapes = Shapes()
         try:
             return attempt(model, inputs, kwargs, training, shapes)

@@ -12,7 +12,7 @@ from tests.install.test_project import ROOT, built_wheel, name_of, pyproject
 pytestmark = pytest.mark.slow
 
 ALONE = """
-import sys
+import sys, warnings
 for name in ("IPython", "ipywidgets", "matplotlib", "yaml", "fsrs", "pandas", "scipy"):
     sys.modules[name] = None
 import torch
@@ -21,7 +21,9 @@ from course.roofline import place
 from course.timing import compare
 x = torch.randn(64)
 found = compare({"a": lambda: x + 1, "b": lambda: x.exp() + 1}, max_time=0.1, device="cpu")
+filters = [*warnings.filters]
 print(count(torch.nn.Linear(8, 8), torch.ones(1, 8)).macs, found.plot()._repr_html_())
+assert warnings.filters == filters  # the first count imports much of torch
 print(sorted(name for name in sys.modules if name.startswith(("course.questions", "course.learning", "course.cards"))))
 """
 
