@@ -130,8 +130,8 @@ def _state(task: Task, case: Case, result: dict[str, Any]) -> str:
     except Exception as error:
         raise Infrastructure(f"the reference of task {task.id} failed: {type(error).__name__}: {error}") from error
     try:
-        return "right" if (task.close or same)(result["value"], expected) else "wrong"
-    except Exception:  # a custom `close` met a value of another kind than it expects
+        return "right" if same(result["value"], expected) else "wrong"
+    except Exception:  # a forged result, or one deeper than Python compares
         return "wrong"
 
 

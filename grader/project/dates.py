@@ -29,13 +29,13 @@ def utc(said: str, zone: str) -> datetime:
     except ValueError:
         raise ProjectError(f"{said!r} is no date with a time; write it like 2026-12-01 23:59") from None
     moment = moment.replace(second=59 if whole_day else 0)
-    local = tz.resolve_imaginary(tz.enfold(moment, fold=1).replace(tzinfo=tz.gettz(zone)))
+    local = tz.resolve_imaginary(tz.enfold(moment, fold=1).replace(tzinfo=tz.gettz(known(zone))))
     return local.astimezone(timezone.utc).replace(tzinfo=None)
 
 
 def shown(moment: datetime, zone: str) -> str:
-    """A moment (UTC, without a zone) by the clocks of a time zone, which is named."""
-    return f"{moment.replace(tzinfo=timezone.utc).astimezone(tz.gettz(zone)):%Y-%m-%d %H:%M} {zone}"
+    """A moment (UTC, without a zone) by the clocks of a time zone, which is named. Raises ProjectError for one that is not known."""
+    return f"{moment.replace(tzinfo=timezone.utc).astimezone(tz.gettz(known(zone))):%Y-%m-%d %H:%M} {zone}"
 
 
 def known(zone: str) -> str:

@@ -49,8 +49,7 @@ class Task:
     cases(rng) -> list of Case, the same for the same rng. solution: the code of the task's cell in the checkpoint,
     filled in where the task is read (``tasks``). reference(*args) -> plain JSON value; by default the
     solution's function.
-    close(actual, expected) -> bool, by default ``same``. judge(value) -> Verdict, for a value of plain data.
-    points: needed with ``judge`` only; else it is the sum of the parts.
+    judge(value) -> Verdict, for a value of plain data. points: needed with ``judge`` only; else it is the sum of the parts.
     Raises ValueError where the fields do not fit together.
     """
 
@@ -59,7 +58,6 @@ class Task:
     cases: Callable[[random.Random], list[Case]] | None = None
     reference: Callable[..., Any] | None = None
     parts: Mapping[str, Part] = field(default_factory=dict)
-    close: Callable[[Any, Any], bool] | None = None
     judge: Callable[[Any], Verdict] | None = None
     points: float | None = None
     solution: str = ""

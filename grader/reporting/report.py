@@ -8,7 +8,6 @@ nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -98,7 +97,7 @@ class Seen:
         return by_hand or any(one.get("state") != "not attempted" for one in self.verdicts.values())
 
 
-def figures(course: Course, lesson: str, say: Callable[[str], object] = print) -> Data:
+def figures(course: Course, lesson: str) -> Data:
     """The numbers of the report. Students without a grade, and submissions in which nothing was attempted, are counted and then left
     out. For a question only the students count whose paper asks it and whose answers are not lost. Raises ProjectError.
     """
@@ -107,7 +106,7 @@ def figures(course: Course, lesson: str, say: Callable[[str], object] = print) -
     names = sorted({*marks, *course.submitted(lesson)})
     found: dict[str, Seen | None] = dict.fromkeys(names)
     for name in names:
-        with guarded(name, lambda student, reason: say(f"{student} is left out: {reason}")):
+        with guarded(name, lambda student, reason: print(f"{student} is left out: {reason}")):
             own, state = marks.get(name, {}), state_of(course, name, lesson)
             if state.get("marked") and own and all(mark.points is not None for mark in own.values()):
                 found[name] = Seen(own, state.get("verdicts", {}))

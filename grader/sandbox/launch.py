@@ -32,7 +32,10 @@ ENVIRONMENT = {  # also without a sandbox
     "OPENBLAS_NUM_THREADS": "1",
     "JUPYTER_PLATFORM_DIRS": "1",
 }
-NEXT = "run it on Linux with bubblewrap, or say --no-sandbox for submissions you trust"
+NEXT = "mark on another machine, or say --no-sandbox for submissions you trust"
+LINUX_ALONE = (
+    "marking needs Linux, and this is {}; the container of docs/instructors.md marks on macOS and Windows, too"
+)
 WATCHED = (
     "NOT ENFORCED HERE: no control group can be made, so the grader looks 10 to 30 times a second how much memory a submission takes, "
     "instead of the system limiting it: gigabytes taken at once can make this machine swap or end other programs. "
@@ -53,7 +56,7 @@ def obstacle() -> str | None:
     that says why not.
     """
     if sys.platform != "linux":
-        return f"the sandbox needs Linux, and this is {platform.system()}; {NEXT}"
+        return LINUX_ALONE.format(platform.system())
     if platform.machine() not in ("x86_64", "aarch64"):
         return f"the sandbox has no list of system calls for {platform.machine()}; {NEXT}"
     if not Path("/proc/self/schedstat").exists():
@@ -117,6 +120,8 @@ def command(connection: int, sandbox: bool) -> tuple[list[str], dict[str, str]]:
     Raises Infrastructure where no sandbox can be made.
     """
     program = ["-s", "-m", "inside", str(connection), str(int(sandbox))]
+    if sys.platform != "linux":
+        raise Infrastructure(LINUX_ALONE.format(platform.system()))
     if not sandbox:
         return [sys.executable, *program], {**os.environ, **ENVIRONMENT}
     reason = obstacle()

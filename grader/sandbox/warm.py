@@ -128,7 +128,7 @@ class Warm:
             limits = replace(limits, processes=0)  # RLIMIT_NPROC does not bind root, so the filter forbids processes
         kernel = None
         try:
-            ours.setsockopt(socket.SOL_SOCKET, getattr(socket, "SO_PASSCRED", 16), 1)
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             request = json.dumps({"limits": limits.plain(), "folder": folder}).encode()
             try:
                 self._control.sendmsg(

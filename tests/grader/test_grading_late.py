@@ -138,6 +138,12 @@ def test_what_is_no_moment_is_refused(said):
         dates.utc(said, "UTC")
 
 
+def test_a_mistyped_time_zone_of_the_course_moves_no_due_date():
+    for read in (lambda zone: dates.utc("2026-12-01", zone), lambda zone: dates.shown(datetime(2026, 12, 1), zone)):
+        with pytest.raises(ProjectError, match="Europe/Berln"):
+            read("Europe/Berln")
+
+
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Australia/Sydney", "Asia/Shanghai", "UTC"])
 @pytest.mark.parametrize("friday", ["2026-03-27", "2026-10-23", "2026-03-06", "2026-10-30", "2026-04-03", "2026-10-02"])
 def test_a_due_date_is_shown_as_it_was_written_in_every_hour_of_the_weekends_on_which_clocks_change(zone, friday):

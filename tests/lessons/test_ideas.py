@@ -159,11 +159,7 @@ def answers(task: Task, seed: int) -> tuple[list, list[str]]:
 
 def share(task: Task, tape: list, expected: list, parts: list[str]) -> float:
     """The share of the points that a tape earns; where it ends, it starts again."""
-    wrong = {
-        part
-        for number, part in enumerate(parts)
-        if not (task.close or same)(tape[number % len(tape)], expected[number])
-    }
+    wrong = {part for number, part in enumerate(parts) if not same(tape[number % len(tape)], expected[number])}
     return sum(part.points for name, part in task.parts.items() if name not in wrong) / task.points
 
 

@@ -43,11 +43,6 @@ def preload() -> list[str]:
     return missing
 
 
-def threads() -> int:
-    """How many threads this process has."""
-    return len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
-
-
 def main() -> None:
     """Load everything, say that this process is ready, serve until the grader closes the connection."""
     control = socket.socket(fileno=int(sys.argv[1]))
@@ -56,15 +51,14 @@ def main() -> None:
     gc.disable()  # while libraries are loaded next to nothing is garbage, and looking for it takes a sixth of the time
     missing = preload()
     warm = shell.make()
-    if sys.platform == "linux":
-        isolate.note_memory()
+    isolate.note_memory()
     gc.collect()
     gc.freeze()  # a fork that collects garbage would copy every page of what is loaded here
     gc.enable()
     if sandboxed:
         linux.prctl(linux.SET_CHILD_SUBREAPER, 1)
-    if threads() != 1:
-        wire.send(control, {"failed": f"the warm process has {threads()} threads; a fork of it would hang"})
+    if (threads := len(os.listdir("/proc/self/task"))) != 1:
+        wire.send(control, {"failed": f"the warm process has {threads} threads; a fork of it would hang"})
         return
     wire.send(control, {"ready": {"missing": missing}})
     serve(control, warm, sandboxed)
@@ -103,9 +97,8 @@ def fork(request: dict, connection: socket.socket, control: socket.socket, warm:
             isolate.lock_down(request["limits"])
             os.chdir(isolate.HOME)
         else:
-            if sys.platform == "linux":
-                linux.prctl(linux.PDEATHSIG, signal.SIGKILL)
-                isolate.restrict(request["limits"])
+            linux.prctl(linux.PDEATHSIG, signal.SIGKILL)
+            isolate.restrict(request["limits"])
             os.setpgid(0, 0)
             number = 0
             os.chdir(request["folder"])

@@ -167,14 +167,14 @@ class Shell(InteractiveShell):
         raise StdinNotImplementedError("nobody can answer input() while a notebook is graded")
 
 
-def _shorten(trace: Any, most: int = 15) -> None:
+def _shorten(trace: Any) -> None:
     """Cut the middle out of the traceback of an endless recursion: IPython searches all modules for each of its steps."""
     steps = []
     while trace is not None:
         steps.append(trace)
         trace = trace.tb_next
-    if len(steps) > 2 * most:
-        steps[most - 1].tb_next = steps[-most]
+    if len(steps) > 30:
+        steps[14].tb_next = steps[-15]
 
 
 def _said(error: object) -> str:

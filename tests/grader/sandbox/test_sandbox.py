@@ -285,6 +285,10 @@ def test_busy_neighbours_cost_no_honest_cell_its_time_and_a_busy_family_pays_for
     with warm.kernel(SMALL) as kernel:
         ran = kernel.run(busy, 0.5)
         assert ran.late and kernel._meter.cpu_s >= 0.25
+    with warm.kernel(SMALL) as kernel:
+        kernel._meter.disturbed = lambda limit: limit == 0.3  # as on a machine that let it run for a part of the time
+        with pytest.raises(Infrastructure, match="too busy"):
+            kernel.run("while True: pass", 0.3)
 
 
 @pytest.mark.slow
