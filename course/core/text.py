@@ -18,7 +18,7 @@ TERMINAL = 180
 
 def text_of(html: str) -> str:
     """The words of HTML of ours, a paragraph a line. A picture is its ``alt`` (once, however many copies it has); what can be unfolded
-    stands indented below its title; a table keeps its columns.
+    stands indented below its title, a list in a list below its point; a table keeps its columns.
     """
     page = _Page()
     page.feed(html)
@@ -59,6 +59,7 @@ class _Page(HTMLParser):
             self.line = ""
             self.right = self.right or "text-align:right" in (about.get("style") or "")
         elif tag in ("ul", "ol"):
+            self.depth += bool(self.lists)
             signs = -2 if "list-style:none" in (about.get("style") or "") else -1
             self.lists.append(0 if tag == "ol" else signs)
         elif tag == "li":
@@ -101,7 +102,7 @@ class _Page(HTMLParser):
         elif tag in LINES and self.table is None:
             self.lists = self.lists[:-1] if tag in ("ul", "ol") else self.lists
             self.add()
-            self.depth -= tag == "details"
+            self.depth -= tag == "details" or tag in ("ul", "ol") and bool(self.lists)
             self.code = self.code and tag != "pre"
 
     def handle_data(self, data: str) -> None:

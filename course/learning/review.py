@@ -70,7 +70,7 @@ def greeting(found: Plan, now: datetime) -> list[str]:
             t(f"Enough for today. {found.waiting} more come tomorrow.", f"今天够了，还有 {found.waiting} 个明天再来。")
         ]
     if not found.due:
-        return [t("Nothing is due today.", "今天没有要复习的。"), next_words(found, now)]
+        return [t("Nothing is due now.", "现在没有要复习的。"), next_words(found, now)]
     said = [t(f"{ideas(found.due)} to review today.", f"今天复习 {ideas(found.due)}。")]
     if found.waiting:
         said.append(
@@ -85,10 +85,9 @@ def greeting(found: Plan, now: datetime) -> list[str]:
 def next_words(found: Plan, now: datetime) -> str:
     """A sentence: when the next concept will be due."""
     first = min(found.table, key=lambda one: one.due)
-    day = max(now.date(), first.due.astimezone(now.tzinfo).date()).isoformat()
-    return t(
-        f"The next idea comes back on {day}. Coming later is fine too.", f"下一个知识点 {day} 回来，晚几天也没关系。"
-    )
+    day = first.due.astimezone(now.tzinfo).date()
+    when = t(f"on {day}", f" {day} ") if day > now.date() else t("later today", "今天晚些时候")
+    return t(f"The next idea comes back {when}. Coming later is fine too.", f"下一个知识点{when}回来，晚几天也没关系。")
 
 
 A_DAY = 12

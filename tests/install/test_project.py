@@ -272,12 +272,37 @@ def skeleton(path: Path) -> tuple:
     return re.findall(r"^#+ |^\|", rest, flags=re.M), commands, marks
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING", "docs/instructors", "docs/authoring", "docs/architecture"])
+@pytest.mark.parametrize(
+    "page", ["CONTRIBUTING", "docs/instructors", "docs/authoring", "docs/architecture", "docs/cards"]
+)
 def test_a_page_and_its_chinese_twin_name_the_same_commands_and_each_other(page):
     one, other = ROOT / f"{page}.md", ROOT / f"{page}.zh-CN.md"
     assert skeleton(one) == skeleton(other)
     for page, twin in ((one, other), (other, one)):
         assert f"]({twin.name})" in page.read_text("utf-8").splitlines()[0]
+
+
+def test_the_page_of_cards_has_the_same_figure_and_source_in_both_languages():
+    """It is kept by hand; what is measured is never changed by a translation."""
+
+    def cells(page: str) -> list[list[tuple[str, list[str]]]]:
+        rows = [line for line in (ROOT / "docs" / page).read_text("utf-8").splitlines() if line.startswith("| **")]
+        links = [re.findall(r"\[([^\]]*)\]\(([^)]*)\)", cell) for row in rows for cell in row.split(" | ")]
+        return [[(link, sorted(re.findall(r"\d+(?:[.,]\d+)*", said))) for said, link in cell] for cell in links]
+
+    assert cells("cards.md") == cells("cards.zh-CN.md") and sum(map(len, cells("cards.md"))) > 40
+
+
+def test_every_make_command_that_a_page_names_is_there_and_both_readmes_name_every_lesson():
+    from course.core.catalog import LESSONS
+
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), flags=re.M))
+    for page in [*ROOT.glob("README*.md"), *ROOT.glob("CONTRIBUTING*.md"), *ROOT.glob("docs/*.md")]:
+        named = set(re.findall(r"(?:^|`)make ([a-z][a-z-]*)", page.read_text("utf-8"), flags=re.M))
+        assert named <= targets, page
+    for page, code in (("README.md", "en"), ("README.zh-CN.md", "zh")):
+        told = (ROOT / page).read_text("utf-8")
+        assert [one.id for one in LESSONS if f"`{one.id}` | {one.question[code]} |" not in told] == []
 
 
 def test_every_link_between_pages_leads_to_a_file():

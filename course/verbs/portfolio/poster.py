@@ -17,6 +17,8 @@ from course.flags.switch import DEPENDS
 from course.lessons.l01_map.switch_map import PROPERTIES
 
 CSS = Path(__file__).with_name("poster.css")
+PLAIN = "list-style:none;padding:0 0 0 10px"
+"""Of a list that shows its levels by lines; written into it, as JupyterLab has rules of its own for lists in lists."""
 
 
 def poster() -> str:
@@ -29,7 +31,7 @@ def poster() -> str:
     )
     return in_language(
         f'<style>{css(CSS)}</style><p class="soft">{legend}</p><div class="cards">{"".join(map(_card, groups))}</div>'
-        f"<h4>{head}</h4>{_tree(precision.ROOT)}",
+        f'<h4>{head}</h4><ul style="{PLAIN}">{_tree(precision.ROOT)}</ul>',
         "tbo",
     )
 
@@ -59,7 +61,7 @@ def _card(group: str) -> str:
     place = GROUPS[group].place
     return (
         f'<section class="{place}"><h4><code>{module_of(group)}</code> <small>{pick(PLACES[place])}</small></h4>'
-        f"<p>{inline(pick(GROUPS[group].text))}</p><ul>{entries}</ul></section>"
+        f"<p>{inline(pick(GROUPS[group].text))}</p><ul style='padding:0'>{entries}</ul></section>"
     )
 
 
@@ -68,8 +70,8 @@ def _tree(node: precision.Node) -> str:
     below = [one for one in precision.LEAVES if one[0] == node[0] and node in precision.BRANCHES]
     below = list(precision.BRANCHES) if node == precision.ROOT else below
     place = {"cuda": "gpu", "mkldnn": "cpu"}.get(node[0], "all")
-    asking = f'<div class="asking">{"".join(map(_tree, below))}</div>' if below else ""
-    return f'<div class="node {place}"><code>{node_name(node)}</code>{asking}</div>'
+    asking = f'<ul class="asking" style="{PLAIN}">{"".join(map(_tree, below))}</ul>' if below else ""
+    return f'<li class="node {place}"><code>{node_name(node)}</code>{asking}</li>'
 
 
 def node_name(node: precision.Node) -> str:

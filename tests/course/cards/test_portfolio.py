@@ -11,6 +11,7 @@ import course
 from course import flags
 from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.records import Record, own, own_folder, save_own
+from course.core.text import text_of
 from course.experiment import base
 from course.flags import GROUPS, SWITCHES
 from course.questions import knowledge
@@ -115,6 +116,8 @@ def test_the_poster_is_a_file_that_names_every_switch(language, tmp_path):
     assert bool(re.search("[\u4e00-\u9fff]", whole.partition("<body>")[2].rpartition("</style>")[2])) == (
         language == "zh"
     )
+    said = text_of(poster())  # who asks whom is told without a picture, too
+    assert "\n  mkldnn.fp32_precision\n    mkldnn.matmul.fp32_precision\n" in said
 
 
 # --- one file ---

@@ -153,6 +153,11 @@ def test_what_progress_calls_due_is_what_review_asks_in_any_lesson(kernel, capsy
     assert "Scheduled for review: 2 ideas. With review(): 2 today." in capsys.readouterr().out
 
 
+def test_what_comes_back_within_the_day_is_not_given_a_date_that_looks_like_now(bank):
+    asked = plan([answered("05-one", "incorrect", 0.9)], bank, NOW)
+    assert "comes back later today." in " ".join(greeting(asked, NOW))
+
+
 # --- interview questions: complete, and nothing is given away before it was said ---
 
 BANK = Bank()
