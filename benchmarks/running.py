@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from course.core import machine
-from course.core.load import BUSY, others
+from course.core.cpu_load import BUSY, others
 
 
 def options(about: str | None, out: str) -> argparse.ArgumentParser:

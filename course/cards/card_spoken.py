@@ -23,7 +23,7 @@ class SpokenCard(Card):
     def _build(self) -> Any:
         import ipywidgets as w
 
-        from course.cards.parts import Choices, SureBar
+        from course.cards.inputs import Choices, SureBar
 
         self.question = self._head()
         self.input = Choices(self.item, self._changed)

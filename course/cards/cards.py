@@ -25,7 +25,7 @@ from course.cards.render import (
     say_html,
     static_html,
 )
-from course.cards.text import text_mode
+from course.cards.typed import text_mode
 from course.cards.widgets import light, name_of, sheet, show, view_of
 from course.core.i18n import language, t
 from course.core.text import text_of
@@ -93,7 +93,7 @@ class Card(InDeck):
     def _build(self) -> Any:
         import ipywidgets as w
 
-        from course.cards.parts import SureBar
+        from course.cards.inputs import SureBar
 
         self.input = _input(self.item, self._changed)
         self.say = light(w.HTML, say_html())
@@ -334,13 +334,13 @@ def because_field(item: Item) -> Any:
 def _input(item: Item, on_change: Callable[[], None]) -> Any:
     """The answering part that fits the kind of an item."""
     if item.kind == "number":
-        from course.cards.parts import NumberField
+        from course.cards.inputs import NumberField
 
         return NumberField(item, on_change)
     if item.kind == "order":
-        from course.cards.parts import OrderList
+        from course.cards.inputs import OrderList
 
         return OrderList(item, on_change)
-    from course.cards.parts import Choices
+    from course.cards.inputs import Choices
 
     return Choices(item, on_change)

@@ -15,8 +15,8 @@ from course.core.records import Record
 from course.core.tables import Table
 from course.experiment.base import Experiment
 from course.experiment.reading import CUT_SHORT, EMPTY, FAULT, OPEN, SOME_FEW, TOO_FEW, TOO_NOISY, Reading
-from course.figures.picture import Plot
-from course.figures.shown import Betted, Block, Fold
+from course.figures.block import Betted, Block, Fold
+from course.figures.plot import Plot
 from course.figures.svg import BROAD, SvgPicture
 from course.timing.results import too_few
 from course.timing.stats import enough

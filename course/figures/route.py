@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from course.core import arguments
 from course.core.i18n import both, pick, t
+from course.figures.block import Block
 from course.figures.panels import Panel, panels
-from course.figures.shown import Block
 
 if TYPE_CHECKING:
     import torch

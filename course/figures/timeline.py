@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from course.core.i18n import t
+from course.figures.block import Block
 from course.figures.kinds import lines_of, time_axis
-from course.figures.shown import Block
 from course.figures.svg import Canvas, SvgPicture, scale, wide
 
 Row = Mapping[str, Any]

@@ -8,8 +8,8 @@ from typing import Any
 
 from course.core.i18n import t
 from course.core.units import format_ratio
+from course.figures.block import Block
 from course.figures.kinds import Rows, lines_of, ticks_between
-from course.figures.shown import Block
 from course.figures.svg import Canvas, SvgPicture, scale, wide
 
 Row = Mapping[str, Any]

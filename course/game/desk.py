@@ -9,7 +9,7 @@ from typing import Any
 
 from course.cards.deck import InDeck, deck_of_cell
 from course.cards.render import hide_saved_copy, saved_copy, say_html
-from course.cards.text import text_mode
+from course.cards.typed import text_mode
 from course.cards.widgets import classed, focus, light, second_click, sheet, view_of
 from course.core.i18n import t
 from course.core.markup import inline, plain

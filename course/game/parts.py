@@ -10,7 +10,7 @@ from functools import partial
 
 import ipywidgets as w
 
-from course.cards.parts import Choices
+from course.cards.inputs import Choices
 from course.cards.render import in_language
 from course.cards.widgets import classed, focus, light, name_of, show
 from course.core.i18n import Text, pick, t

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from course.core.i18n import t
+from course.figures.block import Block
 from course.figures.panels import Panel, panels
-from course.figures.shown import Block
 
 
 def moments() -> Block:

@@ -7,7 +7,7 @@ from typing import Any
 
 from course.core.i18n import t
 from course.core.units import scaled
-from course.figures.picture import GUIDE
+from course.figures.plot import GUIDE
 from course.roofline.layer import TINY, Layer, Peaks, by_bound
 from course.roofline.words import bound_word, percent
 

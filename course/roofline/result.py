@@ -10,8 +10,8 @@ from typing import Any
 from course.core.i18n import both, pick, t
 from course.core.tables import as_html, as_text
 from course.core.units import format_ms, scaled
-from course.figures.picture import Plot
-from course.figures.shown import Block
+from course.figures.block import Block
+from course.figures.plot import Plot
 from course.roofline.layer import OUTSIDE, TINY, Layer, Peaks, by_bound
 from course.roofline.words import between, bound_word, percent
 from course.timing import enough

@@ -6,8 +6,8 @@ import sys
 import time
 from collections.abc import Sequence
 
+from course.core.cpu_load import BUSY, Since
 from course.core.i18n import t
-from course.core.load import BUSY, Since
 from course.timing import stats
 
 PARALLEL = 1.1

@@ -12,7 +12,7 @@ from course.core.i18n import Text, both, pick, t
 from course.core.tables import as_html
 from course.core.text import text_of
 from course.core.units import format_ms, format_ratio
-from course.figures.shown import Block
+from course.figures.block import Block
 from course.figures.timing import paired_plot
 from course.timing.stats import FEWEST_PROCESSES, FEWEST_ROUNDS, drift, enough
 

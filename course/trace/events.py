@@ -25,7 +25,7 @@ from course.core.profiled import events_of, is_kernel, runs_on_cuda
 from course.core.tables import as_html, clip
 from course.core.text import text_of
 from course.core.units import format_ms
-from course.figures.shown import Block
+from course.figures.block import Block
 from course.figures.timeline import timeline_plot
 
 Row = dict[str, Any]

@@ -9,8 +9,8 @@ from typing import Any
 
 from course.core.i18n import Text, pick, t
 from course.core.units import format_ms, format_ratio, less_time, times
+from course.figures.block import Block, Fold
 from course.figures.kinds import Ratio, ratio_rows
-from course.figures.shown import Block, Fold
 from course.figures.svg import SvgPicture
 from course.tryout import verdicts
 from course.tryout.settings import OTHER_DEVICE, Setting

@@ -23,7 +23,7 @@ from typing import Any
 
 import torch
 
-from course.core import load
+from course.core import cpu_load
 from course.core.bars import end_progress, progress
 from course.core.i18n import both, t
 from course.core.machine import one_line, passport
@@ -204,7 +204,7 @@ class Trial:
             together.clear()
             together.update(of=best, lossy=any(self.known[one].lossy for one in best))
             self._learn(names[0], together, self._digits(names[0], best))
-        began, since, used_s = time.monotonic(), load.Since(), self.venue.used_s
+        began, since, used_s = time.monotonic(), cpu_load.Since(), self.venue.used_s
         try:
             with self.venue.open({AS_IS: [], **of}, self.rough_s[AS_IS]) as block:
                 start_s = time.monotonic() - began
@@ -247,7 +247,7 @@ class Trial:
         if out.together.get("of") != self.best():
             out.together.clear()
         out.base_ms, out.seconds = statistics.median(self.base_ms or [0.0]), time.monotonic() - self.began
-        used = statistics.fmean(self.others) if self.others else load.others()
+        used = statistics.fmean(self.others) if self.others else cpu_load.others()
         if used > BUSY and out.found:
             part = f"{100 * used:.0f}"
             self.note(

@@ -10,7 +10,7 @@ from typing import Any
 
 from course.cards.card_spoken import SpokenCard
 from course.cards.cards import Card
-from course.core import load
+from course.core import cpu_load
 from course.core.i18n import both, pick, t
 from course.core.machine import can, next_step
 from course.core.records import Record, save_own
@@ -18,7 +18,7 @@ from course.core.verdict import Verdict
 from course.experiment import base, reports
 from course.experiment.reading import OPEN
 from course.experiment.result import Outcome, block, outcome
-from course.figures.shown import Betted, Block, Fold
+from course.figures.block import Betted, Block, Fold
 from course.learning.bets import bet_of, note_result, settle
 from course.learning.sheet import AnswerSheet
 from course.questions.items import Item
@@ -213,7 +213,7 @@ TIMES = {"ms", "ratio", "rounds", "self", "outside"}
 def before_a_run(experiments: Sequence[base.Experiment]) -> str:
     """What to say before these experiments run: empty unless one goes by the clock on a machine that is busy now."""
     live = [one for one in experiments if can(one.needs) and _by_the_clock(one)]
-    if not live or os.environ.get("COURSE_REPLAY") or (taken := load.others()) < load.BUSY:
+    if not live or os.environ.get("COURSE_REPLAY") or (taken := cpu_load.others()) < cpu_load.BUSY:
         return ""
     told = t(
         f"⏳ Other programs use {taken:.0%} of this machine: what is measured now may have a wide interval, or be too noisy to tell.",

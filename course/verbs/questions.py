@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from course.cards.text import answer as answer_in_text
+from course.cards.typed import answer as answer_in_text
 from course.core.i18n import t
 from course.learning.bets import asked_again, returns
 from course.learning.entry import now

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from course.cards.offline import page_data, showable
 from course.core.i18n import speaking
 from course.experiment import base
-from course.figures.shown import STYLE, Block, bet_html, html_of
+from course.figures.block import STYLE, Block, bet_html, html_of
 from course.learning.marking import Response
 from course.learning.session import place_bet
 from course.questions.bank import Bank

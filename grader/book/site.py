@@ -15,7 +15,7 @@ import nbformat
 from course.cards import knowledge_view, offline
 from course.core.i18n import LANGUAGES
 from course.core.look import css
-from course.figures import shown
+from course.figures.block import STYLE
 from course.questions.bank import load_bank
 from grader.book import cards, clean, find, pages
 from grader.book.check import faults
@@ -35,7 +35,7 @@ def build(project: Project, folder: Path, lessons: list[str]) -> Path:
     done = executed(project, sources, folder / "executed")
     for name in ("site", "source", "static"):
         shutil.rmtree(folder / name, ignore_errors=True)
-    styles = dict.fromkeys(clean.STYLE.findall(shown.STYLE))
+    styles = dict.fromkeys(clean.STYLE.findall(STYLE))
     for code in LANGUAGES:
         for name, text in pages.everything(project, code, lessons, book.front(code)).items():
             _write(folder / "source" / code / f"{name}.md", text)

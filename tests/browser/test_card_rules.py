@@ -9,7 +9,7 @@ import pytest
 
 from course.cards import offline
 from course.cards.offline import showable
-from course.cards.text import parse_number
+from course.cards.typed import parse_number
 from course.core.i18n import LANGUAGES, speaking
 from course.core.markup import inline
 from course.learning.marking import Response, mark, misconceptions_of

@@ -11,7 +11,7 @@ from course.core.i18n import LANGUAGES
 from course.core.records import Record
 from course.experiment import base
 from course.experiment.reading import OPEN
-from course.figures.picture import Plot, style
+from course.figures.plot import Plot, style
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from typing import Any
 from course.core.i18n import t
 from course.core.tables import Table
 from course.core.text import text_of
-from course.figures.shown import Block
+from course.figures.block import Block
 from course.flags import ABSENT, DEPENDS, Unreadable, map_rows
 
 Row = dict[str, Any]

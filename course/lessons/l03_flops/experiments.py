@@ -19,7 +19,7 @@ from course.experiment.base import Budget, experiment, get
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading, race_row
 from course.figures.kinds import Bet
-from course.figures.picture import Plot
+from course.figures.plot import Plot
 from course.flags import using
 from course.flops import count
 from course.lessons.l03_flops.crosscheck import cross_check

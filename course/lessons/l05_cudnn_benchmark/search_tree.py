@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from course.core import arguments
 from course.core.i18n import t
+from course.figures.block import Block
 from course.figures.kinds import Bar, bars
-from course.figures.shown import Block
 
 if TYPE_CHECKING:
     from course.models.toy_search import ToyConv

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from course.core.i18n import both, pick, t
 from course.experiment.reading import groups
 from course.experiment.telling import sentence
+from course.figures.block import Block, Fold
 from course.figures.kinds import Bar, bars
-from course.figures.shown import Block, Fold
 from course.figures.svg import SvgPicture
 from course.timing.stats import median
 

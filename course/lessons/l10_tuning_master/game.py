@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from course.core import load
+from course.core import cpu_load
 from course.core.i18n import Text, both, pick, t
 from course.core.markup import plain
 from course.core.units import time_change
@@ -91,7 +91,7 @@ def busy(case: Case) -> bool:
 
     if case.evidence == "rule" or os.environ.get("COURSE_REPLAY") or not can(base.get(case.id).needs):
         return False
-    return load.busy()
+    return cpu_load.busy()
 
 
 def recorded(case: Case) -> Measured:

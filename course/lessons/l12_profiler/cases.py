@@ -18,7 +18,7 @@ from torch import nn
 
 from course.core import arguments
 from course.core.i18n import Text, both, t
-from course.figures.shown import Block
+from course.figures.block import Block
 from course.figures.timeline import timeline_plot
 from course.trace import rows_of
 

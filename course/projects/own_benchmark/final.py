@@ -13,8 +13,8 @@ from course.exercises.exercise import MISSING, all_exercises, judge
 from course.experiment.base import Budget
 from course.experiment.reading import EMPTY, TOO_NOISY, race_row
 from course.experiment.result import small_line
+from course.figures.block import Betted, Block, Fold
 from course.figures.kinds import Ratio, ratio_rows
-from course.figures.shown import Betted, Block, Fold
 
 Conv = Callable[..., Any]
 """conv(x, weight, **setting) -> tensor, as F.conv2d takes them."""

@@ -9,7 +9,7 @@ import pytest
 
 from course.cards.cards import Card as practice
 from course.cards.deck import Deck
-from course.cards.text import answer, text_mode
+from course.cards.typed import answer, text_mode
 from course.core.i18n import LANGUAGES, pick, set_language
 from course.core.markup import inline, paragraphs, plain
 from course.learning.bets import bet_of, settle

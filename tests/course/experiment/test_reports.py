@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import course
-from course.core import load
+from course.core import cpu_load
 from course.core.i18n import LANGUAGES, pick, set_language
 from course.experiment import base, reports
 from course.game.cases import EVIDENCE, find, origin_said
@@ -107,7 +107,7 @@ def crowded(monkeypatch):
         return base.replace(base.recording(base.get(NAME)), live=True)
 
     monkeypatch.delenv("COURSE_REPLAY", raising=False)
-    monkeypatch.setattr(load, "others", lambda: 0.83)
+    monkeypatch.setattr(cpu_load, "others", lambda: 0.83)
     monkeypatch.setattr(base, "run_experiment", run)
     return ran
 
@@ -172,7 +172,7 @@ def test_what_this_program_uses_does_not_count(used, own, share, monkeypatch):
         cpu_times=lambda: next(every), Process=lambda: SimpleNamespace(cpu_times=lambda: (next(mine), 0.0, 0.0, 0.0))
     )
     monkeypatch.setitem(sys.modules, "psutil", fake)
-    monkeypatch.setattr(load.os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(cpu_load.os, "cpu_count", lambda: 4)
     clock = iter([0.0, 2.0])
-    monkeypatch.setattr(load, "time", SimpleNamespace(monotonic=lambda: next(clock), sleep=lambda s: None))
-    assert load.others() == pytest.approx(share)
+    monkeypatch.setattr(cpu_load, "time", SimpleNamespace(monotonic=lambda: next(clock), sleep=lambda s: None))
+    assert cpu_load.others() == pytest.approx(share)

@@ -15,11 +15,11 @@ from course.core.records import Record
 from course.experiment.base import Experiment
 from course.experiment.reading import CUT_SHORT, FAULT, SOME_FEW, TOO_FEW, TOO_NOISY, Reading
 from course.experiment.result import block
+from course.figures.block import Betted
 from course.figures.curves import cost_curve, trend
 from course.figures.kinds import Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
 from course.figures.panels import Panel, panels
-from course.figures.picture import Plot
-from course.figures.shown import Betted
+from course.figures.plot import Plot
 from course.figures.svg import BROAD, PHONE, SLIM
 from course.figures.timeline import timeline_plot
 from course.figures.timing import paired_plot
@@ -29,7 +29,7 @@ from tests.conftest import loaded_by, tell
 from tests.support.timing_clocks import NoisyClock, costing
 
 pytestmark = pytest.mark.filterwarnings("error")
-style_module = sys.modules["course.figures.picture"]
+style_module = sys.modules["course.figures.plot"]
 
 MACHINE = {"device": "cpu", "device_name": "AMD EPYC", "torch": "2.13.0"}
 ROWS = [

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from course.cards.cards import Card as practice
-from course.cards.text import answer
+from course.cards.typed import answer
 from course.core.i18n import pick
 from course.learning.entry import parse, to_line
 from course.learning.log import AnswerLog

@@ -91,7 +91,7 @@ def test_every_bet_is_settled_by_an_experiment_that_exists(item):
 
 def test_importing_the_quiz_loads_nothing_heavy():
     heavy = {"torch", "numpy", "matplotlib", "ipywidgets", "IPython", "yaml", "fsrs"}
-    code = "import course.questions.bank, course.cards.text, course.learning.sheet, course.learning.session"
+    code = "import course.questions.bank, course.cards.typed, course.learning.sheet, course.learning.session"
     assert loaded_by(code).isdisjoint(heavy)
 
 
