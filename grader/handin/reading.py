@@ -100,7 +100,7 @@ def read(files: Files, lesson: str, released: str) -> Reading:
     chosen, held, others = _choose(files, found, unread, wanted)
     notes: list[tuple[str, Text]] = []
     if chosen is not None:
-        notes += [("file", about) for about in _about(chosen, others)]
+        notes += [("file", about) for about in _about(chosen, [] if held else others)]
     answers, problems, sheet = _answers(files, chosen, lesson)
     return Reading(
         _notebook(chosen.content) if chosen is not None else nbformat.reads(released, as_version=4),

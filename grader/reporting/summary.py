@@ -17,7 +17,7 @@ TOLD = {  # reason of an outcome -> what is said of all students with it
     + ", {n}: {names}; `jupyter lab` in the course folder, menu Nbgrader, Formgrader, Manual Grading",
     "held": "held back until you have looked, {n}: {names}; a new file of theirs is marked by itself; for a mistyped id write papers.yaml "
     "and mark again; to mark one as it is: `autograde L --accept NAME`",
-    "no-grade": "without a grade: {names}",
+    "no-grade": "others without a grade: {names}",
 }
 OTHER_RELEASE = (
     "made from another release, {n} (another course folder, last year's, or one from before marking_secret was made anew): held back, no "

@@ -119,8 +119,10 @@ def test_what_holds_no_work_that_can_be_read_is_held_and_says_what_came(project,
 
 def test_of_several_notebooks_with_other_work_none_is_chosen_and_both_are_named(project):
     one, other = (json.dumps(work_of(project, who).notebook).encode() for who in ("one", "other"))
-    held = reading_of(project, {NAME: one, "b.ipynb": other}).held
+    found = reading_of(project, {NAME: one, "b.ipynb": other})
+    held = found.held
     assert held[0] == "two-works" and NAME in held[1]["en"] and "b.ipynb" in held[1]["zh"]
+    assert not found.said, "nobody is told that one of them was marked"
     half = json.loads(one)
     half["cells"] = [cell for cell in half["cells"] if cell["id"] != "90-t-report-answer"]
     found = reading_of(project, {NAME: json.dumps(half).encode(), "later.ipynb": one})
