@@ -205,7 +205,7 @@ def options_html(item: Item) -> str:
 
 def listing(rows: list[str]) -> str:
     """A list without signs. rows: HTML."""
-    return f'<ul style="list-style:none">{"".join(f"<li>{row}</li>" for row in rows)}</ul>'
+    return f'<ul style="list-style-type:none">{"".join(f"<li>{row}</li>" for row in rows)}</ul>'
 
 
 def told_html(found: Report) -> str:

@@ -60,7 +60,7 @@ class _Page(HTMLParser):
             self.right = self.right or "text-align:right" in (about.get("style") or "")
         elif tag in ("ul", "ol"):
             self.depth += bool(self.lists)
-            signs = -2 if "list-style:none" in (about.get("style") or "") else -1
+            signs = -2 if "list-style" in (about.get("style") or "") else -1
             self.lists.append(0 if tag == "ol" else signs)
         elif tag == "li":
             self._point()

@@ -34,8 +34,8 @@ TAGS = frozenset(
 ATTRIBUTES = ("style", "title", "colspan", "rowspan", "width", "height", "alt", "start", "open", "lang")
 STYLES = CSSSanitizer(
     allowed_css_properties="background-color border border-bottom border-collapse border-left border-radius border-top color display "
-    "font-family font-size font-style font-weight line-height margin margin-bottom margin-left margin-top max-width min-width padding "
-    "padding-left text-align text-decoration vertical-align white-space width".split()
+    "font-family font-size font-style font-weight line-height list-style-type margin margin-bottom margin-left margin-top max-width "
+    "min-width padding padding-left text-align text-decoration vertical-align white-space width".split()
 )
 CLASS = re.compile(
     r"course-mark|dataframe|highlight|hl-\w+|ansi-[\w-]+|[a-z]{1,2}\d?"

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -24,8 +23,11 @@ from grader.project import Infrastructure, ProjectError, read_yaml
 FILE = "groups.yaml"
 LONGEST = 100  # characters; a gradebook may hold 128
 LONGEST_BYTES = 200  # of a folder's name: a file system takes 255, and a file of ours is named so with an ending
-FORMULA = "=+-@"  # a spreadsheet computes what begins so, in full width too
-SEPARATORS = ";,\t|"  # which one splits a line into cells depends on the country of the spreadsheet
+FORMULA = (
+    re.compile(  # a spreadsheet computes what begins so; which sign splits a line into cells depends on its country
+        r"""((?:^|[;,|\t\r\n；，｜])[\s"]*)(?=[-=+@＝＋－＠﹦﹢﹣﹫])"""
+    )
+)
 FORBIDDEN = '/\\<>&"*?['  # signs of folders, of markup, and of patterns, for which nbgrader takes a name
 
 
@@ -51,16 +53,7 @@ def inert(cell: str) -> str:
     """The text for a cell of a table, with an apostrophe at every place where a spreadsheet would read a formula: at the start
     and after each character that may separate cells, also behind spaces and quotes. A single character stays as it is.
     """
-    if len(cell) < 2:
-        return cell
-    made, begins = [], True
-    for sign in cell:
-        plain = unicodedata.normalize("NFKC", sign)
-        if begins and plain[:1] in FORMULA:
-            made.append("'")
-        begins = plain in SEPARATORS or sign in "\r\n" or begins and (sign.isspace() or sign == '"')
-        made.append(sign)
-    return "".join(made)
+    return FORMULA.sub(r"\1'", cell) if len(cell) > 1 else cell
 
 
 def inert_row(cells: Iterable[object]) -> list[object]:
