@@ -12,7 +12,7 @@ from __future__ import annotations
 from course.core.units import format_ms
 from course.timing.clock import Clock, clock_for
 from course.timing.comparing import compare, measure
-from course.timing.results import Comparison, Measurement, Paired, bracketed, too_few
+from course.timing.results import Comparison, Measurement, Paired, too_few
 from course.timing.stats import enough, interval_or_none
 from course.timing.validation import TimingError
 
@@ -22,7 +22,6 @@ __all__ = [
     "Measurement",
     "Paired",
     "TimingError",
-    "bracketed",
     "clock_for",
     "compare",
     "enough",

@@ -91,17 +91,6 @@ class WallClock(Clock):
         return self._timers[id(f)].timeit(calls)
 
 
-class ThreadClock(WallClock):
-    """Processor time of the calling thread, so that other programs are not in it; for work that one thread of a CPU does."""
-
-    def __init__(self) -> None:
-        super().__init__("cpu")
-        self.block_s = MIN_BLOCK_S
-
-    def reader(self) -> Callable[[], float]:
-        return time.thread_time
-
-
 class Seeking(WallClock):
     """For first calls where nobody named a device: times by the wall, waits for every accelerator, notes where the work is.
 

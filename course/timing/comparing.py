@@ -4,7 +4,7 @@ first call apart and an interval."""
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from course.core.i18n import t
@@ -12,7 +12,7 @@ from course.timing import sameness, stats, validation, verdicts
 from course.timing.clock import Clock, given_clock
 from course.timing.effort import PARALLEL, starved
 from course.timing.processes import compare_in_processes
-from course.timing.results import Comparison, Measurement, Paired
+from course.timing.results import Comparison, Measurement, Paired, drifted
 from course.timing.rounds import Rounds
 from course.timing.verdicts import Plan
 
@@ -176,7 +176,8 @@ class _Race(Rounds):
             low, high = stats.quantile(ratios, 0.1), stats.quantile(ratios, 0.9)
             interval = stats.Interval(min(interval.low, low), max(interval.high, high), interval.confidence)
         one, two = self.results.get(plan.baseline, []), self.results.get(name, [])
-        drift, (difference, not_compared) = _drift(ratios, plan.gate), sameness.compared(one, two, plan.same)
+        drift = drifted(stats.drift(ratios, plan.gate), "{:.3g}".format, ("the ratio", "比值"))
+        difference, not_compared = sameness.compared(one, two, plan.same)
         verdict = verdicts.decide(interval, ratio, plan.ci, plan.gate, verdicts.PLACE)
         return Paired(
             name=name,
@@ -191,19 +192,6 @@ class _Race(Rounds):
             not_compared=not_compared,
             drift=drift,
         )
-
-
-def _drift(ratios: Sequence[float], gate: float) -> str:
-    """From what to what the ratio climbed or fell while it was measured, in words; empty where it kept still."""
-    found = stats.drift(ratios, gate)
-    if found is None:
-        return ""
-    first, last = (f"{one:.3g}" for one in found)
-    up = found[1] > found[0]
-    return t(
-        f"the ratio {'climbed' if up else 'fell'} from {first} to {last}",
-        f"比值从 {first} {'涨' if up else '降'}到了 {last}",
-    )
 
 
 def _launch_note(names: Collection[str]) -> str:

@@ -8,8 +8,6 @@ import time
 from collections.abc import Iterator
 from contextvars import ContextVar
 
-from course.timing.stats import FEWEST_ROUNDS
-
 _at: ContextVar[float] = ContextVar("course_timing_deadline", default=math.inf)
 
 
@@ -26,8 +24,3 @@ def rounds_end_within(seconds: float) -> Iterator[None]:
 def out_of_time(needed: float = 0.0) -> bool:
     """Whether the seconds are out, or will be before so many more have passed: no further round then."""
     return time.monotonic() + needed >= _at.get()
-
-
-def too_late(round_s: float) -> bool:
-    """Whether the rounds that a result needs, of so many seconds each, would not end in time: nothing is gained by the first of them."""
-    return out_of_time(FEWEST_ROUNDS * round_s)

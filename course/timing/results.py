@@ -17,12 +17,8 @@ from course.figures.timing import paired_plot
 from course.timing.stats import FEWEST_PROCESSES, FEWEST_ROUNDS, drift, enough
 
 VERDICTS = {"faster": "更快", "slower": "更慢", "same": "一样快", "undecided": "无法判定"}
-QUALITIES = {
-    "stable": ("stable", "稳定"),
-    "noisy": ("noisy", "噪声大"),
-    "few": ("too few samples", "样本太少"),
-    "drifting": ("drifting", "一路漂移"),
-}
+QUALITIES = {"stable": ("stable", "稳定"), "noisy": ("noisy", "噪声大"), "drifting": ("drifting", "一路漂移")}
+"""Kind of samples -> what is said of it; of too few the interval's place says so."""
 
 
 def too_few(rounds: int) -> Text:
@@ -33,9 +29,17 @@ def too_few(rounds: int) -> Text:
     )
 
 
-def bracketed(value: str, low: str, high: str) -> str:
-    """A value with the ends of its interval, as they are written: 0.57 [0.56, 0.60]; alone where both ends read the same."""
-    return value if low == high else f"{value} [{low}, {high}]"
+def drifted(ends: tuple[float, float] | None, shown: Callable[[float], str], what: tuple[str, str]) -> str:
+    """From what to what something climbed or fell while it was measured, and what to do, in words; empty where it kept still."""
+    if ends is None:
+        return ""
+    (first, last), up = map(shown, ends), ends[1] > ends[0]
+    return t(
+        f"{what[0]} {'climbed' if up else 'fell'} from {first} to {last} while it was measured, so its middle means little: call each "
+        "function some hundred times first; where it still changes, a call leaves something behind",
+        f"测量期间{what[1]}从 {first} 一路{'涨' if up else '降'}到 {last}，中间的值没有多大意义：请先把每个函数调用几百次；"
+        "如果之后还在变，说明每次调用都留下了什么",
+    )
 
 
 class _Shown:
@@ -112,19 +116,14 @@ class Measurement(_Shown):
 
     def sentence(self) -> str:
         """First call and steady state in one sentence; of a time that climbs or falls, or is launch-bound, a second one."""
-        first, later, quality = format_ms(self.first_call_ms), format_ms(self.median_ms), t(*QUALITIES[self.quality])
-        if self.quality == "few":
-            said = t(
-                f"{self.name}: first call {first}, then {later}; {self._reach()}.",
-                f"{self.name}：第一次调用 {first}，之后 {later}；{self._reach()}。",
-            )
-        else:
-            said = t(
-                f"{self.name}: first call {first}, then {later} ({self._reach()}), {quality}.",
-                f"{self.name}：第一次调用 {first}，之后 {later}（{self._reach()}），{quality}。",
-            )
+        first, later = format_ms(self.first_call_ms), format_ms(self.median_ms)
+        quality = t(", ", "，") + t(*QUALITIES[self.quality]) if self.quality in QUALITIES else ""
+        said = t(
+            f"{self.name}: first call {first}, then {later}; {self._reach()}{quality}.",
+            f"{self.name}：第一次调用 {first}，之后 {later}；{self._reach()}{quality}。",
+        )
         if self.quality == "drifting":
-            said += self._drift()
+            said += t(" ", "") + drifted(drift(self.samples_ms), format_ms, ("It", "它")) + t(".", "。")
         if self.launch_bound:
             issue = format_ms(self.issue_ms or 0.0)
             said += t(
@@ -143,16 +142,6 @@ class Measurement(_Shown):
         low, high = format_ms(self.low_ms), format_ms(self.high_ms)
         return t(f"within this run {low} to {high}", f"本次运行内 {low} 至 {high}")
 
-    def _drift(self) -> str:
-        first, last = drift(self.samples_ms) or (self.samples_ms[0], self.samples_ms[-1])
-        ends, up = (format_ms(first), format_ms(last)), last > first
-        return t(
-            f" It {'climbed' if up else 'fell'} from {ends[0]} to {ends[1]} while it was measured, so the median means little: call it "
-            "some hundred times first; where it still changes, each call leaves something behind.",
-            f"测量期间它从 {ends[0]} 一路{'涨' if up else '降'}到 {ends[1]}，中位数没有多大意义：请先把它调用几百次；"
-            "如果之后还在变，说明每次调用都留下了什么。",
-        )
-
     def _how_often(self) -> str:
         count, calls = len(self.samples_ms), self.calls_per_sample
         return t(
@@ -170,7 +159,7 @@ class Paired:
     verdict: faster | slower | same | undecided. ratios: one a round, in order; with processes > 0 one a pair of
     processes, each the median of its rounds. difference: how the result differs from the baseline's, in words (empty:
     it does not; None: not compared); not_compared: the type of what could not be compared (empty: nothing).
-    drift: from what to what the ratio climbed or fell while it was measured, in words (empty: it did not); then the verdict is undecided.
+    drift: from what to what the ratio climbed or fell while it was measured, in words (empty: it did not); then it is undecided.
     """
 
     name: str
@@ -215,11 +204,7 @@ class Paired:
 
     def _ending(self, width: float) -> str:
         if self.drift:
-            return t(
-                f"undecided, drifting: {self.drift} while it was measured. Call each function some hundred times first; "
-                "where it still changes, a call leaves something behind",
-                f"无法判定，一路漂移：测量期间 {self.drift}。请先把每个函数调用一百来次；如果之后还在变，说明每次调用都留下了什么",
-            )
+            return t(f"undecided, drifting: {self.drift}", f"无法判定，一路漂移：{self.drift}")
         if self.verdict == "undecided":
             wide = f"{width:.2g}" if width < 10 else f"{width:.0f}"
             return t(
@@ -242,10 +227,6 @@ class Paired:
             return "–", "–"
         ratio, low, high = format_ratio(self.ratio, self.low, self.high)
         return ratio, f"{low} – {high}"
-
-    def shown_above(self, bar: float) -> bool:
-        """Whether there is evidence that the ratio is above `bar`: enough data, and the whole interval lies there."""
-        return self.low is not None and self.low > bar
 
 
 @dataclass(frozen=True, repr=False)
@@ -293,18 +274,9 @@ class Comparison(_Shown):
     ratios = property(lambda self: self._only().ratios, doc="Its ratios, one a round.")
 
     def rows(self) -> list[dict[str, Any]]:
-        """One tidy row per candidate, the raw ratios under `ratios`."""
-        mine = {name: getattr(self, name) for name in ("rounds", "device", "clock", "threads")}
-        told = ("baseline", "ratio", "low", "high", "verdict", "gate", "difference", "drift", "processes")
+        """One row per candidate: its median and the fields of its `Paired`."""
         return [
-            {
-                "candidate": p.name,
-                **{name: getattr(p, name) for name in told},
-                **mine,
-                "candidate_median_ms": self.medians_ms[p.name],
-                "baseline_median_ms": self.medians_ms[p.baseline],
-                "ratios": list(p.ratios),
-            }
+            {"candidate": p.name, "median_ms": self.medians_ms[p.name], **vars(p), "ratios": list(p.ratios)}
             for p in self.pairs.values()
         ]
 

@@ -11,7 +11,7 @@ from course.core.bars import end_progress, progress, reach
 from course.core.i18n import t
 from course.timing import sameness, stats, validation
 from course.timing.clock import Clock, alike, calls_for
-from course.timing.deadline import out_of_time, too_late
+from course.timing.deadline import out_of_time
 from course.timing.effort import Effort, threads
 from course.timing.leftovers import Kept, Left, left_notes, within_reach
 
@@ -94,21 +94,11 @@ class Rounds:
     def _fits(self) -> bool:
         """Whether a round fits into the budget, and as many as a result needs before the deadline; if not, one round (or the first
         calls) is all there is."""
-        budget = self.max_time
         only = self.first if out_of_time(sum(self.first.values())) else self._one_round()
         needed = sum(only.values())
-        if needed < budget and not too_late(needed):
+        if needed < self.max_time and not out_of_time(stats.FEWEST_ROUNDS * needed):
             return True
         self.seconds = {name: [seconds] for name, seconds in only.items()}
-        if needed >= budget:
-            need = f"{stats.FEWEST_ROUNDS * needed:.0f}"
-            self.notes.append(
-                t(
-                    f"One round takes longer than the budget of {budget:g} s. "
-                    f"For an interval give max_time={need} or make the work smaller.",
-                    f"一轮就超过了 {budget:g} 秒的预算。想得到区间，请设 max_time={need}，或减小工作量。",
-                )
-            )
         return False
 
     def _find_calls(self) -> None:

@@ -26,30 +26,15 @@ def refuse(en: str, zh: str) -> TimingError:
 
 
 def require_callable(name: str, f: Any) -> None:
-    """Raise TimingError unless `f` can be called without arguments."""
-    if isinstance(f, str):
-        raise refuse(
-            f'{name} is the text {f!r}. Functions named as "module:function" need fresh_process=True.',
-            f'{name} 是文本 {f!r}。用 "模块:函数" 指名函数时需要 fresh_process=True。',
-        )
+    """Raise TimingError unless `f` can be called."""
     if not callable(f):
         kind = type(f).__name__
         raise refuse(
-            f"{name} is of type {kind}, not a function: the work was already done before the timer started. "
-            f"Wrap the call: `lambda: ...`.",
-            f"{name} 的类型是 {kind}，不是函数：计时还没开始，活已经干完了。请把调用包起来：`lambda: ...`。",
+            f"{name} is of type {kind}, not a function. Wrap the call, so that the timer makes it: `lambda: ...`. "
+            'A function named as text, "module:function", needs fresh_process=True.',
+            f"{name} 的类型是 {kind}，不是函数。请把调用包起来，让计时器去调用：`lambda: ...`。"
+            '用文本 "模块:函数" 指名的函数需要 fresh_process=True。',
         )
-    try:
-        signature = inspect.signature(f)
-    except ValueError:  # some built-in functions do not tell
-        return
-    with contextlib.suppress(TypeError):
-        signature.bind()
-        return
-    raise refuse(
-        f"{name} needs arguments, and the timer calls it without any. Wrap it: `lambda: f(x)`.",
-        f"{name} 需要参数，而计时器调用时不带参数。请包一层：`lambda: f(x)`。",
-    )
 
 
 def require_candidates(candidates: Any, baseline: str | None) -> str:
@@ -85,15 +70,14 @@ def checked(name: str, f: Callable[..., Any], kept: list[Any]) -> Callable[..., 
     def first() -> Any:
         result = f()
         kept.append(result)
-        if inspect.iscoroutine(result):
-            result.close()
-        lazy = inspect.isgenerator(result) or isinstance(result, (map, filter, zip))
-        if lazy or inspect.iscoroutine(result) or hasattr(result, "add_done_callback"):
-            kind, way = type(result).__name__, "list(f())" if lazy else "f().result()"
-            way = "asyncio.run(f())" if inspect.iscoroutine(result) else way
+        lazy = inspect.isgenerator(result) or inspect.iscoroutine(result) or isinstance(result, (map, filter, zip))
+        if lazy or hasattr(result, "add_done_callback"):
+            kind = type(result).__name__
             raise refuse(
-                f"Calling {name} only created a {kind}: the work has not been done yet. Time a function that does it: `lambda: {way}`.",
-                f"调用 {name} 只是创建了一个 {kind}，活还没有干。请计时真正把活干完的函数：`lambda: {way}`。",
+                f"Calling {name} only created a {kind}: the work has not been done yet. Time a function that does it, such as "
+                "`lambda: list(f())`, `lambda: f().result()` or `lambda: asyncio.run(f())`.",
+                f"调用 {name} 只是创建了一个 {kind}，活还没有干。请计时真正把活干完的函数，例如 "
+                "`lambda: list(f())`、`lambda: f().result()` 或 `lambda: asyncio.run(f())`。",
             )
         return result
 
@@ -109,7 +93,8 @@ def named_errors(name: str, call: int) -> Iterator[None]:
         raise
     except (Exception, SystemExit) as error:
         said = ": ".join(filter(None, [type(error).__name__, str(error).strip().split("\n")[0][:300].rstrip(".")]))
-        english, chinese = "Call it by itself, make that work, then time it.", "请先单独调用并修好，再来计时。"
+        english = "Call it by itself, without arguments, make that work, then time it."
+        chinese = "请先单独调用（不带参数）并修好，再来计时。"
         if call > 1:
             english = "It worked at first: each call must find things as the first one did, so create inside the function what it uses up."
             chinese = "开头几次没事：每次调用都要面对同样的起点，会被用掉的东西请放在函数里面创建。"

@@ -8,11 +8,8 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import nn
 
-from course.core.i18n import t
 from course.flags import using
-from course.timing import TimingError
 from course.timing.validation import require_callable
 from course.tryout.settings import Setting
 
@@ -22,21 +19,14 @@ BLOCK_S, SHORT_S = 0.01, 0.05
 
 
 def step_of(work: Any, inputs: Sequence[Any]) -> Step:
-    """The step to try. Raises TimingError, with the right form, for anything that is none."""
-    if isinstance(work, nn.Module) and inputs:
-        only = inputs[0] if len(inputs) == 1 else inputs
-        if isinstance(only, dict):
-            return partial(work, **only)
-        return partial(work, *(only if isinstance(only, (tuple, list)) else inputs))
-    if isinstance(work, nn.Module) or callable(work) and inputs:
-        english = (
-            "Write try_switches(step), a function of no arguments, such as a training step, or try_switches(model, x)."
-        )
-        raise TimingError(
-            t(english, "写法是 try_switches(step)（step 是不带参数的函数，例如一步训练），或 try_switches(model, x)。")
-        )
+    """The step to try: `work`, called with these inputs. Raises TimingError for what cannot be called."""
     require_callable(getattr(work, "__name__", "step"), work)
-    return work
+    if not inputs:
+        return work
+    only = inputs[0] if len(inputs) == 1 else inputs
+    if isinstance(only, dict):
+        return partial(work, **only)
+    return partial(work, *(only if isinstance(only, (tuple, list)) else inputs))
 
 
 AROUND: dict[str, Callable[[str], Any]] = {

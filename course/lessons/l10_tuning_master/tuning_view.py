@@ -17,7 +17,6 @@ from course.game.view import aside, colon, source_words
 from course.learning.marking import CONFIDENCE
 from course.lessons.l10_tuning_master.panel import FEW, Config, Outcome, Plan, config_in, in_words, key, shared
 from course.lessons.l10_tuning_master.tuning import BET_NOTE, HINT_POINTS, Attempt, Bet, Tuning
-from course.timing.results import bracketed
 
 RULED_SIGNS = {"fits": "✓", "works": "◐", "breaks": "✗"}
 SIDES = {"faster": "left", "same": "middle", "slower": "right"}
@@ -30,7 +29,8 @@ def interval(outcome: Outcome) -> str:
     """0.44 [0.43, 0.45] times today's time; words where the rounds make no interval."""
     if outcome.get("verdict") == FEW:
         return t("too few rounds", "轮数太少")
-    return bracketed(*format_ratio(outcome["ratio"], outcome["low"], outcome["high"]))
+    value, low, high = format_ratio(outcome["ratio"], outcome["low"], outcome["high"])
+    return value if low == high else f"{value} [{low}, {high}]"
 
 
 def limits_words(plan: Plan, bet: Bet) -> str:

