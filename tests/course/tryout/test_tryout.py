@@ -40,8 +40,8 @@ SETTINGS = {one.id: one for one in all_settings()}
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch):
     """One thread, on a machine that nobody else uses."""
-    monkeypatch.setattr(running.load.Since, "others", lambda self: 0.0)
-    monkeypatch.setattr(running.load, "others", lambda: 0.0)
+    monkeypatch.setattr(running.cpu_load.Since, "others", lambda self: 0.0)
+    monkeypatch.setattr(running.cpu_load, "others", lambda: 0.0)
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     with flags.preserved():
@@ -357,7 +357,7 @@ def test_threads_are_not_judged_on_a_busy_machine(monkeypatch):
     """One process of several threads waits for the slowest: fewer of them win there, and nowhere else."""
     step = Planted(None)
     step.cost = lambda step: 0.5 if torch.get_num_threads() > 1 else 1
-    monkeypatch.setattr(running.load.Since, "others", lambda self: 0.8)
+    monkeypatch.setattr(running.cpu_load.Since, "others", lambda self: 0.8)
     found = on_a_pretended_clock(step, monkeypatch, ["threads", "oneDNN-off"], 8)
     rows = [row for row in found.rows() if row["family"] == "threads"]
     assert rows and all(row["verdict"] == "untried" and "too busy" in row["why"] and row["low"] is None for row in rows)

@@ -236,7 +236,7 @@ def test_where_nothing_can_be_measured_a_recording_is_replayed_or_it_is_said(mon
 
 
 def test_a_busy_machine_asks_only_where_it_would_measure(monkeypatch):
-    monkeypatch.setattr(game.load, "busy", lambda: True)
+    monkeypatch.setattr(game.cpu_load, "busy", lambda: True)
     monkeypatch.delenv("COURSE_REPLAY", raising=False)
     assert game.busy(cases.find("10-museum")) and not game.busy(cases.find("10-gan"))  # a rule decides the second
     monkeypatch.setenv("COURSE_REPLAY", "0")  # chosen already
