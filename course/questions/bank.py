@@ -34,9 +34,11 @@ def read_yaml(path: Path) -> Any:
             f"{path}{f':{mark.line + 1}' if mark else ''}: this is not valid YAML: {what}. "
             "Check indentation, quotes and colons there and in the line above."
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise BankError(f"{path}: this is not UTF-8; save the file in UTF-8") from None
+    except OSError as error:
         raise BankError(
-            f"{'/'.join(path.parts[-2:])}: cannot be read ({error}). Restore the file from the course."
+            f"{path}: cannot be read ({error.strerror}). Put the file back, or the right to read it."
         ) from None
 
 

@@ -17,7 +17,7 @@ from course.questions.items import BankError, UnknownItem, every, parse_item, wi
 from course.questions.lint import lint_items
 from course.questions.verify import run_verify
 from grader.authoring.reference import claims, claims_met
-from grader.project import Project, ProjectError, beliefs
+from grader.project import Project, ProjectError, beliefs, read_yaml
 from tests.conftest import ROOT, loaded_by
 from tests.support import quiz_items as q
 
@@ -238,3 +238,9 @@ def test_every_belief_is_named_by_a_question():
     """Practice or checkpoint; one that nobody names is dead."""
     keys = "".join(path.read_text("utf-8") for path in (ROOT / "grader" / "lessons").glob("*/keys.yaml"))
     assert [one for one in beliefs(Project()) if one not in MET and one not in keys] == []
+
+
+def test_a_file_of_ones_own_in_another_encoding_is_named_with_what_to_do(tmp_path):
+    (tmp_path / "papers.yaml").write_bytes("15_review: {甲: 乙}".encode("gbk"))
+    with pytest.raises(ProjectError, match="papers.yaml: this is not UTF-8; save"):
+        read_yaml(tmp_path / "papers.yaml")
