@@ -26,6 +26,7 @@ from grader.handin.handin import STAMP
 from grader.handin.papers import answered_papers, other_salts, paper_of, released_salt, salt_of
 from grader.handin.reading import Files, Reading, files_of, read
 from grader.handin.sentences import said
+from grader.handin.stock import as_handed_in
 from grader.marking.machine import broken, lacking
 from grader.marking.mark import Circumstances, mark_cells
 from grader.marking.outputs import sayable
@@ -91,9 +92,9 @@ class Submission:
 
     @property
     def digest(self) -> str:
-        """A hash of everything that was handed in."""
+        """A hash of everything that was handed in, the same after ``stock.prepare``."""
         whole = hashlib.sha256()
-        for name, data in sorted(self.files.there.items()):
+        for name, data in sorted(as_handed_in(self.files.there).items()):
             whole.update(f"\0{name}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
         return whole.hexdigest()
 

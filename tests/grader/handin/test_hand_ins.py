@@ -27,6 +27,7 @@ from grader.marking.autograde import How, autograde
 from grader.marking.held import why_held
 from grader.marking.restored_cells import restore_cells
 from grader.marking.step import grade_id, notes, reasons, state
+from grader.marking.whole import handed_in
 from grader.project import Infrastructure
 from grader.project.build import checkpoint_notebook, practice_notebook
 from grader.project.publish import text_of
@@ -380,7 +381,7 @@ def test_what_was_handed_in_stays_and_stock_nbgrader_finds_a_notebook_of_its_nam
     (folder / f"{LESSON}.answers.json").write_text("kept")
     (folder / name).write_bytes(data)
     text = text_of(checkpoint_notebook(project, LESSON, "en"))
-    before = read(files_of(folder, LESSON), LESSON, text)
+    before, came = read(files_of(folder, LESSON), LESSON, text), handed_in(tmp_path, LESSON, "ada").digest
     for _ in range(2):  # again changes nothing
         notebooks = [str(folder / "x.ipynb")]
         before_autograde(assignment=LESSON, student="*", notebooks=notebooks)
@@ -388,6 +389,7 @@ def test_what_was_handed_in_stays_and_stock_nbgrader_finds_a_notebook_of_its_nam
         nbformat.read(notebooks[0], as_version=4)
         after = read(files_of(folder, LESSON), LESSON, text)
         assert (after.held, after.works, after.notebook) == (before.held, before.works, before.notebook)
+        assert handed_in(tmp_path, LESSON, "ada").digest == came, "what was accepted stays accepted"
     there = [path.read_bytes() for path in folder.iterdir()]
     assert data in there and b"kept" in there
     assert bool(before.works) == (before.held is None) == (sent == "sound")
