@@ -284,6 +284,8 @@ class Copies:
 
     def _class(self, value: type) -> type:
         """The class itself; what the user's own code keeps in it is exchanged while the copies run."""
+        if value is type:  # the user's own name for it
+            self.names.add(TYPE)
         if _is_own(value.__module__) and not issubclass(value, enum.Enum):
             self._classes.setdefault(value, set())
         for base in value.__mro__[1:]:

@@ -29,6 +29,8 @@ from course.flops.standins import Real, Shapes, from_outside
 from course.flops.tally import Tally
 
 _HOOKS = [one for name, one in vars(global_hooks).items() if name.startswith("_global_") and isinstance(one, dict)]
+_TELLING = {TYPE, *"__class__ FakeTensor is_fake fake_mode fake_device detect_fake_mode".split()}
+"""Names in a forward that may tell a stand-in from the caller's tensor."""
 
 
 def count(model: Any = None, /, *inputs: Any, training: bool = False, **kwargs: Any) -> FlopCount:
@@ -96,7 +98,7 @@ def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, ground: Shapes
 def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount:
     tally, ground = mode.tally, mode.ground
     model, inputs, kwargs = copies.of_call(call)
-    if ground.name == "meta" and copies.names & {TYPE, "__class__"}:
+    if ground.name == "meta" and copies.names & _TELLING:
         raise NotHere("stand-ins are of a class of their own")
     if ground.name == "real" and copies.arrays and any(map(from_outside, copies.tensors)):
         tally.unknown["a NumPy array on the memory of something else"] += 1  # copies do not share it
@@ -136,6 +138,7 @@ def _settings(training: bool) -> Iterator[None]:
         stack.enter_context(preserved())
         stack.enter_context(generators_preserved())
         stack.callback(torch.set_default_dtype, torch.get_default_dtype())
+        stack.callback(_default_device, _device_mode())
         for hooks in _HOOKS:
             stack.enter_context(mock.patch.dict(hooks))
         stack.enter_context(
@@ -148,6 +151,16 @@ def _settings(training: bool) -> Iterator[None]:
         stack.enter_context(torch.inference_mode(torch.is_inference_mode_enabled() and not training))
         stack.enter_context(torch.set_grad_enabled(gradients))
         yield
+
+
+def _device_mode() -> Any:
+    """What torch.set_default_device has set, if anything."""
+    return getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
+
+
+def _default_device(before: Any) -> None:
+    if _device_mode() is not before:
+        torch.set_default_device(before and before.device)
 
 
 def _forget(made: list[weakref.ref[torch.Tensor]]) -> None:

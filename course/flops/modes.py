@@ -117,7 +117,8 @@ _EXITS = {
 }
 """Calls through which data leaves torch, where nobody can count what is done with it."""
 _FROM = (torch.tensor, torch.as_tensor, torch.asarray)
-_SHOWS = (torch.Tensor.item, torch.Tensor.__repr__, torch.Tensor.__reduce_ex__)
+_SHOWS = (torch.Tensor.item, torch.Tensor.__repr__, torch.Tensor.__format__, torch.Tensor.__reduce_ex__)
+_SHOWS += (torch.Tensor.is_set_to,)
 
 
 class Watching(TorchFunctionMode):

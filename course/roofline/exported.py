@@ -9,8 +9,8 @@ import torch
 from torch import nn
 from torch.fx.passes.split_module import split_module
 
-REST = "submod_"
-"""How the names of parts begin that no module but the model itself has."""
+REST = "submod_outside_"
+"""How the names of parts begin that are outside the layers."""
 
 
 def is_exported(model: nn.Module) -> bool:
@@ -19,26 +19,35 @@ def is_exported(model: nn.Module) -> bool:
     return any(isinstance(node.target, torch._ops.OpOverload) for node in nodes)
 
 
+def _module_of(node: Any) -> tuple[str, str]:
+    """Path and class of the module that a node of the graph came from; no path for the model itself."""
+    if node.op == "call_module":  # the check of the inputs, which has the name of whatever comes next
+        return "", ""
+    path, kind = [("", ""), *(node.meta.get("nn_module_stack") or {}).values()][-1]
+    return path, str(kind).split(".")[-1]
+
+
 def regrouped(model: Any) -> Any:
-    """A new module on the same weights: operators in a row from one module are a module of its name and class, operators of the
-    forward of the model itself are parts called REST.
+    """A new module on the same weights: operators in a row from one layer are a module of its name and class, operators of a module
+    that calls others, such as the model itself, are parts called REST.
     """
-    runs = list[tuple[str, str]]()
+    runs, came_from = list[tuple[str, str]](), {node: _module_of(node) for node in model.graph.nodes}
+    callers = {path[:at] for path, _ in came_from.values() for at, letter in enumerate(path) if letter == "."}
 
     def run_of(node: Any) -> int:
-        path, kind = [("", ""), *(node.meta.get("nn_module_stack") or {}).values()][-1]
-        if node.op == "call_module":  # the check of the inputs, which has the name of whatever comes next
+        path, kind = came_from[node]
+        if path in callers:
             path = ""
         if not runs or runs[-1][0] != path:
-            runs.append((path, str(kind).split(".")[-1]))
+            runs.append((path, kind))
         return len(runs) - 1
 
-    new, seen = split_module(model, model, run_of), Counter[str]()
+    new, seen = split_module(model, model, run_of, partition_affix="outside"), Counter[str]()
     calls = {node.target: node for node in new.graph.nodes}
     for at, (path, kind) in enumerate(runs):
         if not path:
             continue
-        part, name = new.get_submodule(f"{REST}{at}"), path + f"_{seen[path]}" * (seen[path] > 0)
+        part, name = new.get_submodule(f"{REST}{at}"), path + f"@{seen[path]}" * (seen[path] > 0)
         seen[path] += 1
         type(part).__name__ = kind
         if name in dict(new.named_modules()):  # it holds the weights

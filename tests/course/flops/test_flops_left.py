@@ -81,6 +81,7 @@ def _global(model: Any, y: Tensor) -> None:
 
 def _switch(model: Any, y: Tensor) -> None:
     torch.set_default_dtype(torch.float64)
+    torch.set_default_device("meta")
     torch.backends.cudnn.benchmark = not torch.backends.cudnn.benchmark
     torch.use_deterministic_algorithms(True)
     torch.set_grad_enabled(torch.is_grad_enabled())

@@ -7,6 +7,7 @@ import itertools
 import statistics
 import sys
 import threading
+from collections import OrderedDict
 
 import pytest
 import torch
@@ -188,13 +189,23 @@ def test_an_exported_model_shows_the_modules_it_came_from():
     graph = exported(model, x)
     code, plain, found = graph.code, placed(model, x), placed(graph, x)
     assert [layer.label for layer in found.layers[:-1]] == [
-        "body.0 (Conv2d)", "body.1 (ReLU)", "body.1_1 (ReLU)", "head (Linear)"
+        "body.0 (Conv2d)", "body.1 (ReLU)", "body.1@1 (ReLU)", "head (Linear)"
     ]  # fmt: skip
     assert found.layers[-1].name == OUTSIDE and graph.code == code
     conv, *_, head = found.layers[:-1]
     assert [(one.flops, one.moved) for one in (conv, head)] == [
         (one.flops, one.moved) for one in (named(plain)["body.0"], named(plain)["head"])
     ]
+
+
+def test_an_exported_model_has_the_layers_and_the_work_of_the_plain_one():
+    """Also where a module that calls others computes by itself, and where one has a name as torch gives its parts."""
+    x, model = torch.randn(2, 3, 16, 16), nn.Sequential(OrderedDict(submod_1=Small(), head_1=nn.Linear(4, 4)))
+    plain, found = placed(model, x), placed(exported(model, x), x)
+    assert [(one.name, one.kind, one.flops) for one in found.layers] == [
+        (one.name, one.kind, one.flops) for one in plain.layers
+    ]
+    assert list(named(plain)) == ["submod_1.conv", "submod_1.act", "submod_1.head", "head_1"]
 
 
 # ---- what cannot be placed
