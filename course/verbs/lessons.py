@@ -164,7 +164,7 @@ def _cases() -> list[str]:
 
 
 def _schedule() -> str:
-    from course.learning.review import ideas, next_words, plan
+    from course.learning.review import greeting, ideas, plan
 
     now = datetime.now().astimezone()
     found = plan(state.now.log.entries(), state.now.bank, now)
@@ -177,7 +177,7 @@ def _schedule() -> str:
         )
     planned = t(f"🗓️ Scheduled for review: {ideas(len(found.table))}. ", f"🗓️ 已安排复习 {ideas(len(found.table))}。")
     if not found.due:
-        return planned + next_words(found, now)
+        return planned + greeting(found, now)[-1]
     return planned + t(f"With `review()`: {found.due} today.", f"运行 `review()` 复习：今天 {found.due} 个。")
 
 
