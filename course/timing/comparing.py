@@ -174,7 +174,7 @@ class _Race(Rounds):
         starving = self._starved(name)
         if starving and interval:
             low, high = stats.quantile(ratios, 0.1), stats.quantile(ratios, 0.9)
-            interval = stats.Interval(min(interval.low, low), max(interval.high, high), interval.confidence)
+            interval = stats.Interval(min(interval.low, low), max(interval.high, high))
         one, two = self.results.get(plan.baseline, []), self.results.get(name, [])
         drift = drifted(stats.drift(ratios, plan.gate), "{:.3g}".format, ("the ratio", "比值"))
         difference, not_compared = sameness.compared(one, two, plan.same)

@@ -25,11 +25,10 @@ MOST_RANKED = 250
 
 @dataclass(frozen=True)
 class Interval:
-    """An interval [low, high] that covers the true median with probability `confidence` (0 to 1)."""
+    """An interval [low, high]."""
 
     low: float
     high: float
-    confidence: float
 
 
 def median(values: Sequence[float]) -> float:
@@ -49,35 +48,29 @@ def quantile(values: Sequence[float], q: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def rank(count: int, error: float) -> tuple[int, float]:
-    """Largest k with P(the median lies outside [x_k, x_(count+1-k)]) <= error, and that probability.
-
-    k = 0 when even the whole range covers too rarely; the probability is then that of the range.
-    """
+def rank(count: int, error: float) -> int:
+    """Largest k with P(the median lies outside [x_k, x_(count+1-k)]) <= error; 0 where even the whole range covers too rarely."""
     if count > 2000:
         z = NormalDist().inv_cdf(1 - error / 2)
-        return max(0, math.floor((count - z * math.sqrt(count)) / 2)), error
+        return max(0, math.floor((count - z * math.sqrt(count)) / 2))
     limit = math.floor(error / 2 * 2.0**60) * 2**count >> 60
     k, tail, choose = 0, 0, 1
     while k <= count // 2 and tail + choose <= limit:
         tail += choose
         choose = choose * (count - k) // (k + 1)
         k += 1
-    return k, float(2 * (tail if k else 1) / 2**count)
+    return k
 
 
 def median_interval(values: Sequence[float], error: float = TOTAL_ERROR) -> Interval:
     """Order-statistic interval for the median: no assumption about the shape of the noise.
 
-    With too few values for `error` the whole range is given, with the (lower) confidence it has;
-    a single value has confidence 0. Raises ValueError when there is none.
+    With too few values for `error` it is the whole range. Raises ValueError when there is none.
     """
     if not values:
         raise ValueError("no values: an interval needs at least one")
-    ordered = sorted(values)
-    k, outside = rank(len(ordered), error)
-    k = max(k, 1)
-    return Interval(ordered[k - 1], ordered[-k], max(0.0, 1.0 - outside))
+    ordered, k = sorted(values), max(1, rank(len(values), error))
+    return Interval(ordered[k - 1], ordered[-k])
 
 
 def enough(rounds: int) -> bool:
@@ -108,10 +101,10 @@ def ratio_interval(ratios: Sequence[float], error: float = TOTAL_ERROR) -> tuple
     few were. What lies in both is left, each with half of the error. 0 to infinity where the pairs are too few for it.
     """
     (centre, ranked), ordered = _signed_ranks(ratios, error / 2), median_interval(ratios, error / 2)
-    if ordered.confidence < 1 - error / 2 or not (ordered.low < ranked.high and ranked.low < ordered.high):
-        return centre, Interval(ranked.low, ranked.high, 1 - error)
+    if not rank(len(ratios), error / 2) or not (ordered.low < ranked.high and ranked.low < ordered.high):
+        return centre, ranked
     low, high = max(ranked.low, ordered.low), min(ranked.high, ordered.high)
-    return min(max(centre, low), high), Interval(low, high, 1 - error)
+    return min(max(centre, low), high), Interval(low, high)
 
 
 def _signed_ranks(ratios: Sequence[float], error: float) -> tuple[float, Interval]:
@@ -126,7 +119,7 @@ def _signed_ranks(ratios: Sequence[float], error: float) -> tuple[float, Interva
     deviation = math.sqrt(count * (count + 1) * (2 * count + 1) / 24)
     outside = math.floor(len(means) / 2 - NormalDist().inv_cdf(1 - error / 2) * deviation - 0.5)
     low, high = (means[outside], means[-1 - outside]) if outside >= 0 else (-math.inf, math.inf)
-    return math.exp(np.median(means)), Interval(math.exp(low), math.exp(high), 1 - error)
+    return math.exp(np.median(means)), Interval(math.exp(low), math.exp(high))
 
 
 def t_quantile(p: float, freedom: int) -> float:
@@ -163,7 +156,7 @@ def process_interval(ratios: Sequence[float], error: float = TOTAL_ERROR) -> Int
         return None
     logs = [math.log(ratio) for ratio in ratios]
     half = t_quantile(1 - error / 2, len(logs) - 1) * stdev(logs) / math.sqrt(len(logs))
-    return Interval(math.exp(fmean(logs) - half), math.exp(fmean(logs) + half), 1 - error)
+    return Interval(math.exp(fmean(logs) - half), math.exp(fmean(logs) + half))
 
 
 def quality(values: Sequence[float]) -> str:

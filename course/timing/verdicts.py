@@ -37,7 +37,7 @@ class Plan:
 
 def widened(interval: Interval) -> Interval:
     """Returns an interval from one process, widened by the difference that equal code shows: see PLACE."""
-    return Interval(interval.low * (1 - PLACE), interval.high * (1 + PLACE), interval.confidence)
+    return Interval(interval.low * (1 - PLACE), interval.high * (1 + PLACE))
 
 
 def decide(interval: Interval | None, ratio: float, ci: float, gate: float, place: float = 0.0) -> str:

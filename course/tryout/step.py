@@ -56,7 +56,7 @@ def under(
             if way == "compile":
                 run = torch.compile(run, mode="reduce-overhead" if device == "cuda" else None)
             elif way in AROUND:
-                run = partial(_inside, partial(AROUND[way], device), run)
+                run = AROUND[way](device)(run)
             elif way in MOVES:
                 _move(MOVES[way], tensors)
         yield run
@@ -70,8 +70,3 @@ def _move(move: Callable[[torch.Tensor], torch.Tensor], tensors: Sequence[torch.
         moved = move(one.data)
         if moved is not one.data:
             one.data = moved
-
-
-def _inside(block: Callable[[], Any], step: Step) -> Any:
-    with block():
-        return step()
