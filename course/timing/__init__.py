@@ -9,7 +9,6 @@ itself with `.plot()`.
 
 from __future__ import annotations
 
-from course.core.units import format_ms
 from course.timing.clock import Clock, clock_for
 from course.timing.comparing import compare, measure
 from course.timing.results import Comparison, Measurement, Paired, too_few
@@ -25,7 +24,6 @@ __all__ = [
     "clock_for",
     "compare",
     "enough",
-    "format_ms",
     "interval_or_none",
     "measure",
     "too_few",

@@ -10,7 +10,7 @@ from typing import Any
 from course.core.i18n import t
 from course.timing import sameness, stats, validation, verdicts
 from course.timing.clock import Clock, given_clock
-from course.timing.effort import PARALLEL, starved
+from course.timing.effort import PARALLEL, UNEVEN
 from course.timing.processes import compare_in_processes
 from course.timing.results import Comparison, Measurement, Paired, drifted
 from course.timing.rounds import Rounds
@@ -72,8 +72,9 @@ def compare(
     for name, f in candidates.items():
         validation.require_callable(name, f)
     chosen = given_clock(device, clock)
-    with validation.hidden_prints() as sink:
-        found = _Race(plan, candidates, chosen).run(sink)
+    race = _Race(plan, candidates, chosen)
+    race.go(t("comparing", "比较中"))
+    found = race.result()
     object.__setattr__(found, "functions", dict(candidates))
     return found
 
@@ -101,8 +102,7 @@ def measure(
     validation.require_callable(label, f)
     chosen = given_clock(device, clock)
     run = _Single({label: f}, chosen, max_time, random.Random())
-    with validation.hidden_prints() as sink:
-        run.go(t("measuring", "测量中"), sink)
+    run.go(t("measuring", "测量中"))
     return run.result()
 
 
@@ -113,11 +113,6 @@ class _Race(Rounds):
         super().__init__(functions, clock, plan.max_time, plan.order)
         self.plan, self.names = plan, [name for name in functions if name != plan.baseline]
         self.compares, self.final, self.next_look = plan.same is not False, True, verdicts.FIRST_LOOK
-
-    def run(self, sink: Any = None) -> Comparison:
-        """Measure and conclude. sink: what the functions printed, for a note."""
-        self.go(t("comparing", "比较中"), sink)
-        return self._result()
 
     def is_clear(self, spent: float, rounds: int) -> bool:
         """Looks after 12, 24, 48, ... rounds."""
@@ -140,12 +135,15 @@ class _Race(Rounds):
         return verdicts.settled(interval, ratio, self.plan.ci, self.plan.gate)
 
     def _starved(self, name: str) -> bool:
-        """Whether threads of this function, or of the baseline, mostly waited for a core."""
+        """Whether threads of this function, or of the baseline, mostly waited for a core: the slowest tenth of its blocks took far longer
+        than the fastest."""
         if not self.effort or self.clock.device != "cpu" or self.effort.busy() <= PARALLEL:
             return False
-        return starved(self.seconds[name]) or starved(self.seconds[self.plan.baseline])
+        both = self.seconds[name], self.seconds[self.plan.baseline]
+        return any(stats.enough(len(one)) and stats.quantile(one, 0.9) > UNEVEN * min(one) for one in both)
 
-    def _result(self) -> Comparison:
+    def result(self) -> Comparison:
+        """What was found, with the verdict on each candidate."""
         pairs = {name: self._paired(name) for name in self.names}
         medians = {name: stats.median(seconds) for name, seconds in self.seconds.items()}
         if self.effort and self.clock.device == "cpu" and any(p.verdict == "undecided" for p in pairs.values()):

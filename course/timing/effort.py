@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
 
 from course.core.cpu_load import BUSY, Since
 from course.core.i18n import t
-from course.timing import stats
 
 PARALLEL = 1.1
 """If fewer CPU threads than this work on average, one thread did everything."""
@@ -58,10 +56,3 @@ class Effort:
                 )
             )
         return said
-
-
-def starved(seconds: Sequence[float]) -> bool:
-    """Whether the threads of these blocks mostly waited for a core: the slowest tenth of the blocks took far longer
-    than the fastest block.
-    """
-    return stats.enough(len(seconds)) and stats.quantile(seconds, 0.9) > UNEVEN * min(seconds)

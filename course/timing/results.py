@@ -44,20 +44,12 @@ def drifted(ends: tuple[float, float] | None, shown: Callable[[float], str], wha
 
 class _Shown:
     """How a result shows itself in a terminal and in a notebook: the sentence, a table of several candidates, how it was measured,
-    the remarks."""
+    the remarks. Each kind of result has its `sentence` and, in words, `_how_often` it was measured."""
 
     device: str
     clock: str
     threads: int
     notes: tuple[str, ...]
-
-    def sentence(self) -> str:
-        """The result in one sentence."""
-        raise NotImplementedError
-
-    def _how_often(self) -> str:
-        """How often it was measured, in words."""
-        raise NotImplementedError
 
     def _table(self) -> Sequence[tuple[str, ...]]:
         return ()

@@ -3,6 +3,8 @@ is used up."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import random
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -48,27 +50,28 @@ class Rounds:
         """Whether more rounds would change nothing."""
         return False
 
-    def go(self, title: str, sink: Any = None) -> None:
-        """Measure. title: of the bar. sink: what the functions printed, for a note."""
+    def go(self, title: str) -> None:
+        """Measure; what the functions print is not shown. title: of the bar."""
         self.began = self.clock.now()
         bar, warmed = progress(self.max_time, title), 0
         try:
-            self._first_calls()
-            self.started = self.clock.now()
-            if self._fits():
-                self._find_calls()
-                self.effort = Effort()
+            with contextlib.redirect_stdout(io.StringIO()) as sink:  # thousands of lines would drown the result
+                self._first_calls()
                 self.started = self.clock.now()
-                while self._spent() < WARM_UP_SHARE * self.max_time and warmed < WARM_UPS and not out_of_time():
-                    self._one_round()
-                    warmed += 1
-                self._rounds(bar)
+                if self._fits():
+                    self._find_calls()
+                    self.effort = Effort()
+                    self.started = self.clock.now()
+                    while self._spent() < WARM_UP_SHARE * self.max_time and warmed < WARM_UPS and not out_of_time():
+                        self._one_round()
+                        warmed += 1
+                    self._rounds(bar)
         finally:
             end_progress(bar)
             self.left_over.put_back()  # an interrupt or an error may have come in the middle of a block
         for name, kept in self.kept.items():
             self.notes += kept.notes(name)
-        self.notes += left_notes(self.left) + (validation.print_note(sink) if sink else [])
+        self.notes += left_notes(self.left) + validation.print_note(sink.getvalue())
 
     def _spent(self) -> float:
         """Seconds since the first calls and the search for the number of calls: what happens once is not in the budget."""

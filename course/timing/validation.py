@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import io
 import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -101,18 +100,11 @@ def named_errors(name: str, call: int) -> Iterator[None]:
         raise refuse(f"{name} raised {said}. {english}", f"{name} 抛出了 {said}。{chinese}") from error
 
 
-@contextlib.contextmanager
-def hidden_prints() -> Iterator[io.StringIO]:
-    """Keep back what the timed functions print: thousands of lines would drown the result."""
-    with contextlib.redirect_stdout(io.StringIO()) as sink:
-        yield sink
-
-
-def print_note(sink: io.StringIO) -> list[str]:
+def print_note(printed: str) -> list[str]:
     """The remark about printing, when there was any."""
-    line = sink.getvalue().strip().split("\n")[0][:40]
+    line = printed.strip().split("\n")[0][:40]
     said = t(
         f'It prints ("{line}"). The output was hidden, but printing is part of the time: take it out.',
         f"它会打印（“{line}”）。输出已隐藏，但打印也算进了时间：请去掉它。",
     )
-    return [said] if sink.getvalue() else []
+    return [said] if printed else []

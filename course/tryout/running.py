@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import copyreg
 import importlib
+import io
 import math
 import os
 import statistics
@@ -32,7 +33,7 @@ from course.flags import snapshot
 from course.timing import TimingError
 from course.timing.processes import Block, in_turns
 from course.timing.stats import t_quantile
-from course.timing.validation import hidden_prints, require_positive
+from course.timing.validation import require_positive
 from course.tryout import there, verdicts
 from course.tryout.result import Tried
 from course.tryout.settings import Look, Setting, chosen
@@ -68,7 +69,7 @@ def run(work: Any, inputs: Sequence[Any], only: str | Sequence[str] | None, budg
     trial.bar = progress(trial.budget, t("trying switches", "正在试开关"))
     with (
         tempfile.TemporaryDirectory(prefix="try_switches-") as folder,
-        hidden_prints() as sink,
+        contextlib.redirect_stdout(io.StringIO()) as sink,
         contextlib.redirect_stderr(sink),
     ):
         try:
@@ -197,7 +198,8 @@ class Trial:
         return sorted(row["setting"] for row in verdicts.winners(self.out.rows()))
 
     def compare(self, names: Sequence[str]) -> None:
-        """Time one set of these, in turns with the step as it is."""
+        """Time one set of these, in turns with the step as it is. Raises TimingError where the step itself raised, or no process could be
+        started."""
         best, together = self.best(), self.out.together
         of = {name: best if name == JOINT.join(best) else [name] for name in names}
         if len(of[names[0]]) > 1 and together.get("of") != best:
@@ -210,7 +212,12 @@ class Trial:
                 start_s = time.monotonic() - began
                 found = in_turns(partial(_timed, block), [AS_IS, *names], max(TIMED * start_s, TIMED_S), ROUNDS)
         except Exception as error:  # noqa: BLE001  (what the step raised, or a process that could not be started)
-            self._failed(getattr(error, "name", AS_IS), said_of(error))
+            name, said = getattr(error, "name", AS_IS), said_of(error)
+            if name == AS_IS:
+                english = f"The step failed after some calls: {said}. Every call must start the same: create inside it what it uses up."
+                chinese = f"这一步调用若干次后失败了：{said}。每次调用的起点必须相同：会用完的东西请在这一步里创建。"
+                raise TimingError(t(english, chinese)) from None
+            self.out.found.get(name, together)["why"] = said
             return
         base = found.pop(AS_IS)
         part = (self.venue.used_s - used_s) / (time.monotonic() - began) / (os.cpu_count() or 1)
@@ -229,15 +236,6 @@ class Trial:
                 row.update(ratio=ratio, low=low, high=high, sets=len(some))
                 if busy and name in self.known and self.known[name].family == "threads":  # they wait for one another
                     row.update(low=None, high=None, why=t("the machine is too busy to tell", "机器太忙，说不准"))
-
-    def _failed(self, name: str, said: str) -> None:
-        """Say under a setting what was raised. Raises TimingError where the step itself raised, or none could be started."""
-        if name == AS_IS:
-            english = f"The step failed after some calls: {said}. Every call must start the same: create what it uses up inside the step."
-            raise TimingError(
-                t(english, f"这一步调用若干次后失败了：{said}。每次调用的起点必须相同：会用完的东西请在这一步里创建。")
-            )
-        self.out.found.get(name, self.out.together)["why"] = said
 
     # --- the end --------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from course.timing import Comparison, TimingError, compare, format_ms, measure
+from course.core.units import format_ms
+from course.timing import Comparison, TimingError, compare, measure
 from tests.conftest import loaded_by, tries
 from tests.support.timing_clocks import Cost, NoisyClock, costing
 
