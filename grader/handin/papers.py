@@ -96,11 +96,12 @@ def answered_papers(course: Path, lesson: str) -> dict[str, str]:
     """Student -> the id whose paper this student answered, from ``papers.yaml``, and in a group the paper of whom is named first
     there. Raises Infrastructure.
     """
-    first = {student: group[0] for student, group in groups(course, lesson).items() if student != group[0]}
     try:
-        return first | {str(student): str(other) for student, other in _said(course).get(lesson, {}).items()}
+        given = {str(student): str(other) for student, other in _said(course).get(lesson, {}).items()}
     except AttributeError as error:
         raise Infrastructure(FORM.format(course / FILE, error)) from error
+    together = groups(course, lesson).items()
+    return {student: given.get(group[0], group[0]) for student, group in together if student != group[0]} | given
 
 
 def other_salts(course: Path) -> tuple[str, ...]:

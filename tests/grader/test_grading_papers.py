@@ -228,3 +228,9 @@ def test_the_report_puts_the_variants_of_a_question_together(course):
     assert counts == {key: sum(key in asked for asked in papers) for key in set().union(*papers)} | dict.fromkeys(
         full_tasks(), 3
     )
+
+
+def test_a_group_answers_on_the_paper_that_papers_yaml_names_for_the_first_of_it(tmp_path):
+    (tmp_path / "groups.yaml").write_text(f"{LESSON}: [[ada, bob], [cyd, dee]]\n", "utf-8")
+    (tmp_path / "papers.yaml").write_text(f"{LESSON}: {{ada: adda, dee: 7}}\n", "utf-8")
+    assert answered_papers(tmp_path, LESSON) == {"ada": "adda", "bob": "adda", "dee": "7"}
