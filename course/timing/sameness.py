@@ -29,7 +29,7 @@ Part = dict[str, Any]
 def digest(result: Any) -> list[Part]:
     """The digest of a result: of tensors, arrays, numbers, text, and of lists, tuples, dicts and dataclasses of them.
 
-    Of anything else it has only the name of its type: see `unread`. The result is not changed.
+    Of anything else it has only the name of its type. The result is not changed.
     """
     return [part for part, _ in zip(_parts(result, ""), range(MOST_PARTS), strict=False)]
 
@@ -121,13 +121,9 @@ def compared(one: Sequence[Part], two: Sequence[Part], same: bool | float) -> tu
     be compared (empty: nothing). same: as for `compare`."""
     if same is False:
         return None, ""
-    found, hidden = difference(one, two, None if same is True else same), unread(one)
+    found = difference(one, two, None if same is True else same)
+    hidden = next((str(part["type"]) for part in one if part["values"] is None), "")
     return (found, "") if found else (None, hidden) if hidden else ("", "")
-
-
-def unread(kept: Sequence[Part]) -> str:
-    """The type of the first part of a digest whose values are not known; empty where there is none."""
-    return next((str(part["type"]) for part in kept if part["values"] is None), "")
 
 
 def notes(pairs: Mapping[str, Paired]) -> list[str]:

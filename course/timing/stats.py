@@ -78,12 +78,12 @@ def enough(rounds: int) -> bool:
     return rounds >= FEWEST_ROUNDS
 
 
-def interval_or_none(values: Sequence[float], error: float = TOTAL_ERROR) -> Interval | None:
+def interval_or_none(values: Sequence[float]) -> Interval | None:
     """`median_interval` where the values carry it; None for too few of them (see `enough`) or a width of zero.
 
     Values that are all equal say how fine the clock is, not how far the next value may lie.
     """
-    return shown(median_interval(values, error), len(values)) if values else None
+    return shown(median_interval(values), len(values)) if values else None
 
 
 def shown(interval: Interval, rounds: int) -> Interval | None:
