@@ -34,7 +34,7 @@ def paired_plot(rows: Sequence[Row], title: str) -> Block:
         )
 
     def paint(w: float) -> Canvas:
-        place = Rows(w, [(str(row["candidate"]), "") for row in rows], 4, 66)
+        place = Rows(w, [(str(row["name"]), "") for row in rows], 4, 66)
         x = scale(low, high, place.x0 + 8, w - 14, False)
         paper = Canvas(w, place.bottom + 4)
         paper.box(x(1 - gate), 4, x(1 + gate) - x(1 - gate), place.bottom - 4, "wash", r=0)

@@ -268,8 +268,7 @@ class Comparison(_Shown):
     def rows(self) -> list[dict[str, Any]]:
         """One row per candidate: its median and the fields of its `Paired`."""
         return [
-            {"candidate": p.name, "median_ms": self.medians_ms[p.name], **vars(p), "ratios": list(p.ratios)}
-            for p in self.pairs.values()
+            {**vars(p), "median_ms": self.medians_ms[p.name], "ratios": list(p.ratios)} for p in self.pairs.values()
         ]
 
     def sentence(self) -> str:

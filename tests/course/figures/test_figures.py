@@ -196,7 +196,7 @@ SCENES = [
           (40.0, 50.0), "the clock reads 10 ms"),
 ]  # fmt: skip
 PAIRS = [
-    {"candidate": name, "baseline": "a", "ratio": ratio, "low": low, "high": high, "gate": 0.02,
+    {"name": name, "baseline": "a", "ratio": ratio, "low": low, "high": high, "gate": 0.02,
      "ratios": [ratio * (1 + 0.01 * (n % 5)) for n in range(40)] + [9.0]}
     for name, ratio, low, high in (("b", 1.3, 1.2, 1.4), ("a long name of a candidate <c>", 0.5, None, None))
 ]  # fmt: skip
