@@ -266,7 +266,7 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, limit_s: floa
     limit_s: seconds after which it is ended wherever it is, and keeps the rows yielded so far (`complete` False). Half-way between
     the budget and this limit a measurement that is under way takes no further round: what it has is kept so.
     """
-    from course.timing.deadline import rounds_end_within
+    from course.timing.rounds import rounds_end_within
 
     rows: list[dict[str, Any]] = []
     few: list[int] = []

@@ -24,7 +24,7 @@ from course.roofline.layer import Peaks
 from course.roofline.machine import cache_bytes, clock, free_bytes, wait
 from course.roofline.words import cannot, reason
 from course.timing import clock_for
-from course.timing.deadline import out_of_time
+from course.timing.rounds import out_of_time
 from course.timing.validation import require_positive
 
 QUIET = 0.85

@@ -30,7 +30,7 @@ from course.roofline.result import Roofline
 from course.roofline.tensors import tensors
 from course.roofline.words import RooflineError, cannot, checked, reason, where
 from course.timing import enough
-from course.timing.deadline import out_of_time
+from course.timing.rounds import out_of_time
 from course.timing.stats import FEWEST_ROUNDS, median_interval
 from course.timing.validation import require_positive
 

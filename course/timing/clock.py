@@ -76,7 +76,7 @@ class Clock:
 class WallClock(Clock):
     """perf_counter around timeit's loop, fenced by `fence` (waits until the devices are idle; None on a CPU)."""
 
-    def __init__(self, device: str, fence: Callable[[], None] | None = None) -> None:
+    def __init__(self, device: str, fence: Callable[[], Any] | None = None) -> None:
         self.device, self._fence, self._timers = device, fence, dict[int, timeit.Timer]()
         self.block_s = MIN_BLOCK_S if fence else SHORT_BLOCK_S
 
@@ -138,7 +138,7 @@ class EventClock(WallClock):
     kind = "events"
 
     def __init__(
-        self, device: str, fence: Callable[[], None], fill: Callable[[float], Any], mark: Callable[[], Any]
+        self, device: str, fence: Callable[[], Any], fill: Callable[[float], Any], mark: Callable[[], Any]
     ) -> None:
         super().__init__(device, fence)
         self._wall, self._fill, self._mark = WallClock(device, fence), fill, mark
@@ -265,15 +265,10 @@ def checked(device: Any) -> list[str]:
     return names
 
 
-def fence_of(names: Sequence[str], only_in_use: bool = False) -> Callable[[], None] | None:
+def fence_of(names: Sequence[str], only_in_use: bool = False) -> Callable[[], Any] | None:
     """A function that waits until these accelerators are idle; None for none. only_in_use: it does not start CUDA where nobody did."""
     waiting = [_fence(name, only_in_use) for name in names]
-
-    def fence() -> None:
-        for wait in waiting:
-            wait()
-
-    return fence if waiting else None
+    return (lambda: [wait() for wait in waiting]) if waiting else None
 
 
 def _fence(device: str, only_in_use: bool) -> Callable[[], Any]:
@@ -286,7 +281,7 @@ def _fence(device: str, only_in_use: bool) -> Callable[[], Any]:
     return torch.cuda.synchronize if ":" not in device else lambda: torch.cuda.synchronize(device)
 
 
-def gpu_clock(device: str, fence: Callable[[], None]) -> EventClock:
+def gpu_clock(device: str, fence: Callable[[], Any]) -> EventClock:
     """The clock of an NVIDIA GPU, by its events in its current stream."""
     import torch
 

@@ -21,8 +21,8 @@ from course.core.i18n import t
 from course.core.new_process import NewProcessError, function_of, taking_turns
 from course.timing import sameness, stats, verdicts
 from course.timing.clock import alike
-from course.timing.deadline import out_of_time
 from course.timing.results import Comparison, Paired
+from course.timing.rounds import out_of_time
 from course.timing.validation import TimingError, refuse
 from course.timing.verdicts import Plan
 

@@ -101,11 +101,6 @@ class Measurement(_Shown):
     issue_ms: float | None = None
     notes: tuple[str, ...] = ()
 
-    @property
-    def launch_bound(self) -> bool:
-        """Whether the device waits for Python: issuing a call takes longer than running it."""
-        return self.issue_ms is not None and self.issue_ms > self.median_ms
-
     def sentence(self) -> str:
         """First call and steady state in one sentence; of a time that climbs or falls, or is launch-bound, a second one."""
         first, later = format_ms(self.first_call_ms), format_ms(self.median_ms)
@@ -116,8 +111,8 @@ class Measurement(_Shown):
         )
         if self.quality == "drifting":
             said += t(" ", "") + drifted(drift(self.samples_ms), format_ms, ("It", "它")) + t(".", "。")
-        if self.launch_bound:
-            issue = format_ms(self.issue_ms or 0.0)
+        if self.issue_ms is not None and self.issue_ms > self.median_ms:
+            issue = format_ms(self.issue_ms)
             said += t(
                 f" That is the device's own time; Python takes {issue} to issue a call. Launch-bound: the GPU waits for Python.",
                 f"这是设备自己的时间；Python 发出一次调用要 {issue}。受限于 kernel 启动（launch-bound）：GPU 在等 Python。",
@@ -213,13 +208,6 @@ class Paired:
             return t("too few rounds", "轮数太少") if not self.processes else t("too few processes", "进程太少")
         return t(*QUALITIES["drifting"]) if self.drift else t(self.verdict, VERDICTS[self.verdict])
 
-    def interval_words(self) -> tuple[str, str]:
-        """Ratio and interval for a table; "–" for what too few rounds do not carry."""
-        if self.low is None or self.high is None:
-            return "–", "–"
-        ratio, low, high = format_ratio(self.ratio, self.low, self.high)
-        return ratio, f"{low} – {high}"
-
 
 @dataclass(frozen=True, repr=False)
 class Comparison(_Shown):
@@ -287,7 +275,12 @@ class Comparison(_Shown):
             t("verdict", "结论"),
         )
         lines = [(self.baseline, "1", "", t("baseline", "基准"))]
-        lines += [(p.name, *p.interval_words(), p.short_verdict()) for p in self.pairs.values()]
+        for p in self.pairs.values():
+            ratio, interval = "–", "–"  # what too few rounds do not carry
+            if p.low is not None and p.high is not None:
+                ratio, *ends = format_ratio(p.ratio, p.low, p.high)
+                interval = " – ".join(ends)
+            lines.append((p.name, ratio, interval, p.short_verdict()))
         return [header, *((str(name), format_ms(self.medians_ms[name]), *words) for name, *words in lines)]
 
     def _how_often(self) -> str:

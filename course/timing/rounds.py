@@ -5,21 +5,41 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import random
-from collections.abc import Callable, Collection, Mapping
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any
 
 from course.core.bars import end_progress, progress, reach
 from course.core.i18n import t
 from course.timing import sameness, stats, validation
 from course.timing.clock import Clock, alike, calls_for
-from course.timing.deadline import out_of_time
 from course.timing.effort import Effort, threads
 from course.timing.leftovers import Kept, Left, left_notes, within_reach
 
 WARM_UPS, WARM_UP_SHARE = 3, 0.1
 """Rounds that warm up and do not count, in at most this part of the budget."""
 MOST_ROUNDS = 20_000
+
+_end: ContextVar[float] = ContextVar("course_timing_deadline", default=math.inf)
+"""When the caller wants all measurements to end, whatever their `max_time`."""
+
+
+@contextlib.contextmanager
+def rounds_end_within(seconds: float) -> Iterator[None]:
+    """Inside, every comparison and measurement of this process ends its rounds when these seconds are out, with what it has."""
+    token = _end.set(min(_end.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _end.reset(token)
+
+
+def out_of_time(needed: float = 0.0) -> bool:
+    """Whether the seconds are out, or will be before so many more have passed: no further round then."""
+    return time.monotonic() + needed >= _end.get()
 
 
 class Rounds:

@@ -17,8 +17,9 @@ from course.lessons.l10_tuning_master import game, panel
 from course.lessons.l10_tuning_master.panel import FEW
 from course.roofline import peaks, place
 from course.roofline.layer import Layer, Peaks
-from course.timing import compare, deadline, measure
-from course.timing.deadline import rounds_end_within
+from course.timing import compare, measure
+from course.timing import rounds as timed
+from course.timing.rounds import rounds_end_within
 from course.timing.stats import FEWEST_ROUNDS
 from tests.course.experiment.test_every_experiment import EXPERIMENTS, records
 from tests.support.timing_clocks import Cost, NoisyClock
@@ -114,7 +115,7 @@ class Slow:
 def clock(monkeypatch):
     """A pretended clock, by which deadlines go too."""
     pretended = NoisyClock(1)
-    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=pretended.now))
+    monkeypatch.setattr(timed, "time", SimpleNamespace(monotonic=pretended.now))
     return pretended
 
 
