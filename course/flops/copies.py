@@ -144,7 +144,7 @@ class Copies:
             return self._refusing
         if issubclass(kind, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
             return lambda x: self(x.module)
-        if issubclass(kind, nn.Module):
+        if issubclass(kind, (nn.Module, torch.optim.Optimizer)):
             return self._module
         if issubclass(kind, type):
             return self._class

@@ -311,6 +311,20 @@ def test_a_training_step_written_as_a_function() -> None:
     assert counted.macs == 6 * (3 * (4 * 8 + 8 * 2) - 4 * 8) and counted.exact
 
 
+def test_an_optimizer_that_holds_more_than_pickle_keeps() -> None:
+    model, x = nn.Linear(4, 2), torch.randn(6, 4)
+    descent = torch.optim.LBFGS(model.parameters(), max_iter=1)
+
+    def loss() -> Tensor:
+        descent.zero_grad()
+        found = model(x).square().mean()
+        found.backward()
+        return found
+
+    counted = unchanged(lambda: count(lambda: descent.step(loss)), descent, model, x)
+    assert counted.exact and counted.by_operator["addmm"] == 6 * 4 * 2 == counted.by_operator["mm"]
+
+
 def test_a_cache_given_as_an_input_stays_as_it_was() -> None:
     layer, cache = nn.Linear(4, 4), Thing(layers=[Thing(keys=torch.randn(3, 4))], length=3)
 
