@@ -13,8 +13,8 @@ from typing import Any
 from nbgrader.exchange.default import ExchangeCollect
 
 from grader.course import Course, done
+from grader.handin.files import on_disk, write
 from grader.handin.guard import everybodys, guarded
-from grader.handin.handin import on_disk, write
 from grader.handin.reading import files_of, read
 from grader.handin.stock import prepare
 from grader.project import notebook_in

@@ -22,8 +22,8 @@ from pathlib import Path, PurePosixPath
 from grader.course import COMPLETE, INCOMING, Course, command, importing, released_text, settle
 from grader.course.marks import require
 from grader.handin.archive import Entry, opened
+from grader.handin.files import OURS, STAMP, Files, digest, lying, stored, unpacked, write, write_new
 from grader.handin.guard import guarded
-from grader.handin.handin import OURS, STAMP, Files, digest, lying, stored, unpacked, write, write_new
 from grader.handin.reading import Reading, files_of, is_name, of_checkpoint, read
 from grader.handin.roster import FILE, Roster, enrol, roster
 from grader.project.files import replace

@@ -22,7 +22,7 @@ from course.core.catalog import checkpoint_names
 from course.core.i18n import Text, both
 from course.learning.harvesting import Answers, carries_sheet, decoded, harvest, latest
 from course.learning.notebook_file import EMPTY, as_handed_out, read_notebook
-from grader.handin.handin import LINK, STAMP, Files, is_ours, on_disk, unpacked, without_zips
+from grader.handin.files import LINK, STAMP, Files, is_ours, on_disk, unpacked, without_zips
 from grader.handin.sentences import ARCHIVES, MOST_NAMED, joined, kind_in_words, kind_of, named, printed, said
 from grader.project.files import unlock
 

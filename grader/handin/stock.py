@@ -17,8 +17,8 @@ import nbformat
 from course.learning.notebook_file import read_notebook
 from grader.course import Course
 from grader.handin.archive import read_regular
+from grader.handin.files import STAMP
 from grader.handin.guard import guarded
-from grader.handin.handin import STAMP
 from grader.handin.reading import PLACEHOLDER
 from grader.project import Project, name_of
 from grader.project.build import checkpoint_notebook

@@ -22,7 +22,7 @@ from grader.course import Course
 from grader.course.gradebook import GradebookWriter
 from grader.course.marks import CellMark, cell_marks, differences
 from grader.handin.guard import guarded
-from grader.marking import held, pool, whole
+from grader.marking import held, mark_submission, pool
 from grader.marking.execute import CourseExecute
 from grader.marking.outcomes import Outcome, outcomes, state_of
 from grader.project import ProjectError
@@ -73,7 +73,7 @@ def autograde(
     workers = pool.Workers(how.jobs, how.sandbox, how.cluster)
     with locked(course.root / "autograde.lock", taken), GradebookWriter(course, lesson) as gradebook, workers:
         limits = CourseExecute(config=course.config).limits  # with the settings of nbgrader_config.py
-        exam = whole.exam(course.root, course.project, lesson, course.language, limits, how.sandbox)
+        exam = mark_submission.exam(course.root, course.project, lesson, course.language, limits, how.sandbox)
         before = cell_marks(course, lesson)
         if how.again:
             say(_keep_copy(course))
@@ -110,7 +110,7 @@ def _say_first(course: Course, how: How, say: Say) -> None:
             say(sentence)
 
 
-def _say_after(course: Course, lesson: str, submission: whole.Submission, how: How, say: Say) -> None:
+def _say_after(course: Course, lesson: str, submission: mark_submission.Submission, how: How, say: Say) -> None:
     """Write down that the instructor has looked at the submission, and say where its time stamp cannot be read."""
     if submission.student in how.accept:
         held.accept(course.root, lesson, submission.student, submission.digest)
@@ -137,9 +137,9 @@ def _todo(
     students: list[str],
     marks: dict[str, dict[str, CellMark]],
     how: How,
-    exam: whole.Exam,
+    exam: mark_submission.Exam,
     lose: Callable[[str, str], None],
-) -> Iterator[whole.Submission]:
+) -> Iterator[mark_submission.Submission]:
     """Read the submissions that must be marked, one at a time. Calls ``lose(student, why)`` for one that cannot be read.
 
     marks: of the gradebook; who has none there is marked again, for example after the gradebook was lost. So is a submission of
@@ -150,7 +150,7 @@ def _todo(
     for student in students:
         submission = None
         with guarded(student, lose):
-            submission = whole.handed_in(course.root, exam.lesson, student)
+            submission = mark_submission.handed_in(course.root, exam.lesson, student)
             accepted = student in how.accept or looked.get(student) == submission.digest
             submission = replace(submission, looked=accepted)
             state = state_of(course, student, exam.lesson)
@@ -163,7 +163,11 @@ def _todo(
 
 
 def store(
-    course: Course, lesson: str, gradebook: GradebookWriter, marked: whole.Marked, submission: whole.Submission
+    course: Course,
+    lesson: str,
+    gradebook: GradebookWriter,
+    marked: mark_submission.Marked,
+    submission: mark_submission.Submission,
 ) -> None:
     """Write the marks into the gradebook, then the graded notebook and the files beside it into ``autograded/``."""
     gradebook.write(marked.student, marked.scores, marked.comments, submission.when)

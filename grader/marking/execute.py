@@ -1,4 +1,4 @@
-"""The steps with which stock nbgrader marks a checkpoint as ``python -m grader autograde`` does: both call ``whole.mark``."""
+"""The steps with which stock nbgrader marks a checkpoint as ``python -m grader autograde`` does: both call ``mark_submission.mark``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nbgrader.preprocessors import Execute
 from traitlets import Bool, Integer
 
 from grader.course import released_text
-from grader.marking import whole
+from grader.marking import mark_submission
 from grader.marking.held import accepted
 from grader.marking.step import CourseStep
 from grader.sandbox.launch import out_of_sight
@@ -30,7 +30,7 @@ class Sanitize(CourseStep):
 
 
 class CourseExecute(CourseStep, Execute):
-    """Marks a submission with ``whole.mark``, and gives nbgrader the graded notebook. Runs other notebooks as nbgrader does."""
+    """Marks a submission with ``mark_submission.mark``, and gives nbgrader the graded notebook. Runs other notebooks as nbgrader does."""
 
     sandbox = Bool(True, help="False runs student code with your own rights").tag(config=True)
     timeout = Integer(
@@ -47,10 +47,10 @@ class CourseExecute(CourseStep, Execute):
         root, lesson, student = Path(self.course_root), self.lesson(resources), resources["nbgrader"]["student"]
         if self.sandbox:
             out_of_sight(root)
-        handed_in = whole.handed_in(root, lesson, student)
+        handed_in = mark_submission.handed_in(root, lesson, student)
         looked = accepted(root, lesson).get(student) == handed_in.digest
-        exam = whole.exam(root, self.project, lesson, self.course_language, self.limits, self.sandbox)
-        marked = whole.mark(dataclasses.replace(handed_in, looked=looked), exam)
+        exam = mark_submission.exam(root, self.project, lesson, self.course_language, self.limits, self.sandbox)
+        marked = mark_submission.mark(dataclasses.replace(handed_in, looked=looked), exam)
         return nbformat.reads(marked.notebook, as_version=4), resources
 
     @property

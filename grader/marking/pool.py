@@ -24,7 +24,7 @@ from grader.sandbox.launch import obstacle
 from grader.sandbox.warm import shared
 
 if TYPE_CHECKING:  # importing nbgrader takes seconds, in which others can start already
-    from grader.marking.whole import Exam, Marked, Submission
+    from grader.marking.mark_submission import Exam, Marked, Submission
 
 MOST_TRIES = 3
 EACH_BYTES = 1 << 29  # of memory for a marking process: 300 MB of libraries, and a submission
@@ -56,7 +56,7 @@ def prepare(jobs: int, sandbox: bool) -> None:
     if sandbox and (said := obstacle()):
         raise Infrastructure(said)
     context = get_context("forkserver")
-    context.set_forkserver_preload(["grader.marking.whole"])
+    context.set_forkserver_preload(["grader.marking.mark_submission"])
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE), before]))
     try:
@@ -67,7 +67,7 @@ def prepare(jobs: int, sandbox: bool) -> None:
 
 def attempt(submission: Submission, exam: Exam) -> Marked | str:
     """Mark a submission; tries once more after a failure that is not the student's, and returns a sentence if that fails too."""
-    from grader.marking.whole import mark
+    from grader.marking.mark_submission import mark
 
     failed: dict[str, str] = {}
     for last in (False, True):
@@ -224,7 +224,7 @@ def at_worker(packed: bytes) -> bytes:
 
 @functools.cache
 def _unfit(exam: Exam) -> str | None:
-    from grader.marking.whole import of_program, of_questions
+    from grader.marking.mark_submission import of_program, of_questions
 
     if (of_program(), of_questions(exam.project, exam.lesson)) != (exam.program, exam.questions):
         return f"its checkout, {HERE}, has other keys, tests or marking code"

@@ -18,7 +18,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from course.core.catalog import checkpoint_names
-from grader.handin.handin import without_zips
+from grader.handin.files import without_zips
 from grader.project import Infrastructure
 from grader.project.task import Case, Task
 

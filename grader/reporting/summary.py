@@ -6,9 +6,9 @@ import re
 
 from course.core.units import format_points
 from grader.course import Course, command
+from grader.marking.mark_submission import of_questions
 from grader.marking.outcomes import BY_HAND, Outcome, outcomes
 from grader.marking.said import LEGEND, WORDS
-from grader.marking.whole import of_questions
 from grader.project.names import printable
 
 TOLD = {  # reason of an outcome -> what is said of all students with it

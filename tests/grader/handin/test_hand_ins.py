@@ -25,9 +25,9 @@ from grader.handin.reading import Files, files_of, read, unpacked
 from grader.handin.stock import before_autograde
 from grader.marking.autograde import How, autograde
 from grader.marking.held import why_held
+from grader.marking.mark_submission import handed_in
 from grader.marking.restored_cells import restore_cells
 from grader.marking.step import grade_id, notes, reasons, state
-from grader.marking.whole import handed_in
 from grader.project import Infrastructure
 from grader.project.build import checkpoint_notebook, practice_notebook
 from grader.project.publish import text_of

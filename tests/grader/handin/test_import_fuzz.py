@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from grader.course import INCOMING, Course, importing, init
-from grader.handin.handin import Files, digest, lying
+from grader.handin.files import Files, digest, lying
 from grader.handin.importing import import_submissions, put, report
 from grader.project import ProjectError
 from grader.release.run import release

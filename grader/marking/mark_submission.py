@@ -22,13 +22,13 @@ from nbgrader.preprocessors import LimitOutput
 from course.core.catalog import checkpoint_names
 from grader.course import released_text
 from grader.handin.answers import keyed_items
-from grader.handin.handin import STAMP
+from grader.handin.files import STAMP
 from grader.handin.papers import answered_papers, other_salts, paper_of, released_salt, salt_of
 from grader.handin.reading import Files, Reading, files_of, read
 from grader.handin.sentences import said
 from grader.handin.stock import as_handed_in
 from grader.marking.machine import broken, lacking
-from grader.marking.mark import Circumstances, mark_cells
+from grader.marking.mark_cells import Circumstances, mark_cells
 from grader.marking.outputs import sayable
 from grader.marking.probe import content, draw, secret
 from grader.marking.restored_cells import restore_cells
