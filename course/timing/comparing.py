@@ -8,13 +8,13 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from course.core.i18n import t
-from course.timing import sameness, stats, validation, verdicts
+from course.timing import sameness, stats, validation
 from course.timing.clock import Clock, given_clock
 from course.timing.effort import PARALLEL, UNEVEN
 from course.timing.processes import compare_in_processes
 from course.timing.results import Comparison, Measurement, Paired, drifted
 from course.timing.rounds import Rounds
-from course.timing.verdicts import Plan
+from course.timing.stats import Plan
 
 HERE_S, PROCESSES_S = 5.0, 20.0
 """Budget in seconds: in this process, and with new processes for each candidate."""
@@ -112,7 +112,7 @@ class _Race(Rounds):
     def __init__(self, plan: Plan, functions: Mapping[str, Callable[..., Any]], clock: Clock) -> None:
         super().__init__(functions, clock, plan.max_time, plan.order)
         self.plan, self.names = plan, [name for name in functions if name != plan.baseline]
-        self.compares, self.final, self.next_look = plan.same is not False, True, verdicts.FIRST_LOOK
+        self.compares, self.final, self.next_look = plan.same is not False, True, stats.FIRST_LOOK
 
     def is_clear(self, spent: float, rounds: int) -> bool:
         """Looks after 12, 24, 48, ... rounds."""
@@ -127,12 +127,12 @@ class _Race(Rounds):
         return [a / b for a, b in zip(self.seconds[name], self.seconds[self.plan.baseline], strict=True)]
 
     def _error(self, final: bool) -> float:
-        return (verdicts.LAST_ERROR if final else verdicts.INTERIM_ERROR) / len(self.names)
+        return (stats.LAST_ERROR if final else stats.INTERIM_ERROR) / len(self.names)
 
     def _settled(self, name: str) -> bool:
         """Whether more rounds would change nothing."""
         ratio, interval = stats.ratio_interval(self._ratios(name), self._error(False))
-        return verdicts.settled(interval, ratio, self.plan.ci, self.plan.gate)
+        return stats.settled(interval, ratio, self.plan.ci, self.plan.gate)
 
     def _starved(self, name: str) -> bool:
         """Whether threads of this function, or of the baseline, mostly waited for a core: the slowest tenth of its blocks took far longer
@@ -168,7 +168,7 @@ class _Race(Rounds):
         ratio, interval = stats.median(ratios), None
         if stats.enough(len(ratios)):
             ratio, whole = stats.ratio_interval(ratios, error)
-            interval = stats.shown(verdicts.widened(whole), len(ratios))
+            interval = stats.shown(stats.widened(whole), len(ratios))
         starving = self._starved(name)
         if starving and interval:
             low, high = stats.quantile(ratios, 0.1), stats.quantile(ratios, 0.9)
@@ -176,7 +176,7 @@ class _Race(Rounds):
         one, two = self.results.get(plan.baseline, []), self.results.get(name, [])
         drift = drifted(stats.drift(ratios, plan.gate), "{:.3g}".format, ("the ratio", "比值"))
         difference, not_compared = sameness.compared(one, two, plan.same)
-        verdict = verdicts.decide(interval, ratio, plan.ci, plan.gate, verdicts.PLACE)
+        verdict = stats.decide(interval, ratio, plan.ci, plan.gate, stats.PLACE)
         return Paired(
             name=name,
             baseline=plan.baseline,

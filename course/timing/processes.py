@@ -19,12 +19,12 @@ from typing import Any
 from course.core.bars import end_progress, progress, reach
 from course.core.i18n import t
 from course.core.new_process import NewProcessError, function_of, taking_turns
-from course.timing import sameness, stats, verdicts
+from course.timing import sameness, stats
 from course.timing.clock import alike
 from course.timing.results import Comparison, Paired
 from course.timing.rounds import out_of_time
+from course.timing.stats import Plan
 from course.timing.validation import TimingError, refuse
-from course.timing.verdicts import Plan
 
 SLICE_S = 0.2
 """Seconds for the rounds of one set of processes. More rounds of quick functions would not help, because processes differ by more."""
@@ -190,7 +190,7 @@ class Sets:
             ratio=ratio,
             low=interval.low if interval else None,
             high=interval.high if interval else None,
-            verdict=verdicts.decide(interval, ratio, max(plan.ci, plan.gate), plan.gate),
+            verdict=stats.decide(interval, ratio, max(plan.ci, plan.gate), plan.gate),
             ratios=tuple(ratios),
             gate=plan.gate,
             processes=len(ratios),

@@ -14,7 +14,7 @@ import pytest
 
 from course.timing import TimingError, compare
 from course.timing.processes import Sets, opened
-from course.timing.verdicts import Plan
+from course.timing.stats import Plan
 from tests.conftest import tries
 from tests.support.timing_clocks import Processes, costing
 

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from course.timing import stats, verdicts
+from course.timing import stats
 from tests.conftest import tries
 
 
@@ -35,7 +35,7 @@ def _chance_of_false_alarm(last: int) -> float:
             step[above + 1] = step.get(above + 1, 0.0) + chance / 2
         alive = step
         if rounds == last or rounds in (12, 24, 48, 96, 192, 384, 768, 1536):
-            k = stats.rank(rounds, verdicts.LAST_ERROR if rounds == last else verdicts.INTERIM_ERROR)
+            k = stats.rank(rounds, stats.LAST_ERROR if rounds == last else stats.INTERIM_ERROR)
             for above in [a for a in alive if min(a, rounds - a) < k]:
                 rejected += alive.pop(above)
     return rejected
@@ -54,7 +54,7 @@ def _chance_of_false_alarm(last: int) -> float:
     ],
 )
 def test_verdict_follows_from_the_interval(low, high, ratio, verdict):
-    assert verdicts.decide(stats.Interval(low, high), ratio, 0.005, 0.02, 0.0015) == verdict
+    assert stats.decide(stats.Interval(low, high), ratio, 0.005, 0.02, 0.0015) == verdict
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_verdict_follows_from_the_interval(low, high, ratio, verdict):
 )
 def test_measuring_ends_where_more_would_change_no_verdict(low, high, ratio, settled):
     interval = stats.Interval(low, high)
-    assert verdicts.settled(interval, ratio, 0.005, 0.02) is settled
+    assert stats.settled(interval, ratio, 0.005, 0.02) is settled
 
 
 @pytest.mark.parametrize(
