@@ -65,22 +65,6 @@ def attention_backward(out: Any, grad: Any, q: Any, k: Any, v: Any, *_: Any, **_
     return prod(q.shape[:-1]) * k.shape[-2] * widths
 
 
-def kernel_attention(first: int, offsets: int, times: int = 1) -> Formula:
-    """Returns the formula of a kernel of attention, or of its gradients: so many times the products of the forward.
-
-    From argument ``first`` on: q (batch, L, heads, E), k (.., S, .., E), v (.., S, .., Ev). Argument ``offsets`` says where
-    sequences start that stand one after the other; their lengths are values, so for these there is no formula.
-    """
-
-    def macs(out: Any, *args: Any, **_: Any) -> int:
-        q, k, v = args[first : first + 3]
-        if args[offsets] is not None:
-            raise ValueError("the lengths of the sequences are values")
-        return times * prod(q.shape[:-1]) * k.shape[-3] * (q.shape[-1] + v.shape[-1])
-
-    return macs
-
-
 def native_attention(out: Any, q: Any, k: Any, v: Any, embed: int, *_: Any, **__: Any) -> int:
     """Fused nn.MultiheadAttention: four projections and the attention, q, k, v (batch, length, embed)."""
     n, length, source = q.shape[0], q.shape[1], k.shape[1]
@@ -170,9 +154,6 @@ _ATEN: dict[Formula, str] = {
     convolution_backward: "convolution_backward convolution_backward_overrideable",
     attention: _fused("") + " _scaled_dot_product_attention_math_for_mps",
     attention_backward: _fused("_backward"),
-    kernel_attention(0, 3): "_flash_attention_forward",
-    kernel_attention(0, 4): "_efficient_attention_forward",
-    kernel_attention(1, 6, times=2): "_flash_attention_backward _efficient_attention_backward",
     native_attention: "_native_multi_head_attention",
     onednn_rnn: "mkldnn_rnn_layer",
     onednn_rnn_backward: "mkldnn_rnn_layer_backward",

@@ -130,6 +130,11 @@ UNKNOWN: dict[str, tuple[Callable[..., Any], list[Tensor], str]] = {
     "manhattan distances": (lambda a, b: torch.cdist(a, b, p=1.0), [EYE, torch.zeros(5, 4)], "_cdist"),
     "nested": (lambda x: nn.Linear(4, 2)(torch.nested.nested_tensor([x, x])), [EYE], "nested"),
     "jagged rows": (lambda x: _attends(torch.nested.nested_tensor([x[:2], x], layout=torch.jagged)), [EYE], ""),
+    "attention by the name of a kernel": (
+        lambda q: torch.ops.aten._flash_attention_forward(q, q, q, None, None, 6, 6, 0.0, False, False)[0],
+        [torch.empty(2, 6, 2, 8, device="meta", dtype=torch.half)],
+        "_flash_attention",
+    ),
     "NumPy": (lambda x: torch.from_numpy(x.numpy() @ x.numpy()), [EYE], "NumPy"),
     "NumPy, unasked": (lambda x: torch.as_tensor(np.asarray(x) @ np.asarray(x)), [EYE], "NumPy"),
     "NumPy, made there": (lambda x: x @ torch.from_numpy(TABLE @ TABLE), [ROW], "NumPy"),
@@ -153,23 +158,6 @@ def test_small_integers_may_leave_torch() -> None:
     layer = nn.Linear(4, 4)
     counted = count(lambda x, n: layer(x[: int(n.numpy().max())]), torch.zeros(9, 4), torch.tensor([2, 5]))
     assert counted.macs == 5 * 16 and counted.exact
-
-
-# ---- what other counters call exact, and is not
-
-
-def test_the_formulas_of_torch_are_not_asked() -> None:
-    """Their registry swaps heads and length of the flash kernel, and stops at grouped heads; layouts are (batch, length, heads, E)."""
-    import torch.utils.flop_counter  # noqa: F401  (then they would be found)
-
-    def flash(q: Tensor, k: Tensor, *offsets: Any) -> Any:
-        return torch.ops.aten._flash_attention_forward(q, k, k, *(offsets or (None, None)), 10, 14, 0.0, False, False)[
-            0
-        ]
-
-    q, k = (torch.empty(2, n, heads, 16, device="meta", dtype=torch.half) for n, heads in ((10, 4), (14, 2)))
-    counted = count(flash, q, k)
-    assert (counted.macs, counted.exact) == (2 * 4 * 10 * 14 * 32, True)
 
 
 def test_padding_that_an_encoder_leaves_out_is_named() -> None:
