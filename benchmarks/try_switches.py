@@ -23,8 +23,7 @@ from torch.utils.benchmark import Timer
 
 from benchmarks.running import heading, markdown, options, publish
 from course import try_switches
-from course.tryout.settings import all_settings
-from course.tryout.step import under
+from course.tryout.settings import all_settings, under
 
 LEAST = 0.02
 IN_FORCE: dict[str, Callable[[Any], bool]] = {

@@ -12,8 +12,7 @@ from typing import Any
 
 import torch
 
-from course.tryout.settings import LightMode, Setting, look_at, tensors_of
-from course.tryout.step import Step, under
+from course.tryout.settings import LightMode, Setting, Step, look_at, tensors_of, under
 
 DOUBLE = Setting("float64", "float64", [], way="float64")
 

@@ -36,8 +36,7 @@ from course.timing.stats import t_quantile
 from course.timing.validation import require_positive
 from course.tryout import there, verdicts
 from course.tryout.result import Tried
-from course.tryout.settings import Look, Setting, chosen
-from course.tryout.step import BLOCK_S, SHORT_S, Step, step_of
+from course.tryout.settings import BLOCK_S, SHORT_S, Look, Setting, Step, chosen, step_of
 from course.tryout.there import REST_S, said_of
 
 AS_IS = "as it is"

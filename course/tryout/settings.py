@@ -1,13 +1,15 @@
-"""One look at a step, which operators ran and on which device; and the settings that can be tried (settings.json), with whether each can
-matter for what ran."""
+"""One look at a step, which operators ran and on which device; the settings that can be tried (settings.json), with whether each can
+matter for what ran; and a copy of the step under settings."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,13 @@ from torch.utils._pytree import tree_leaves
 
 from course.core.i18n import Text, both, t
 from course.core.suggest import did_you_mean
-from course.flags import ABSENT, SWITCHES
+from course.flags import ABSENT, SWITCHES, using
 from course.timing import TimingError
+from course.timing.validation import require_callable
+
+Step = Callable[[], Any]
+BLOCK_S, SHORT_S = 0.01, 0.05
+"""Shortest block of calls that is timed; and up to which length of a call cold caches would show in it."""
 
 
 @dataclass
@@ -106,7 +113,7 @@ OTHER_DEVICE = both("for another device", "属于其他设备")
 class Setting:
     """One thing to try. id: its name in `only` and in rows. lines: to paste. flags: names of `course.flags` -> value.
 
-    way: what else is done, see `course.tryout.step`. family: of one family only one can be taken. ran: an operator that fits
+    way: what else is done, see `under`. family: of one family only one can be taken. ran: an operator that fits
     one of these patterns must have run; condition: and this property of the `Look` must hold. kept: a process keeps what it once
     chose, or torch cannot take it back, so it needs new processes. lossy: fewer digits are the point of it.
     """
@@ -166,3 +173,60 @@ def chosen(only: str | Sequence[str] | None) -> list[Setting]:
         english = f'"{word}" cannot be tried.{near} only= takes a switch, such as "mkldnn.enabled", or {listed}.'
         raise TimingError(t(english, f"“{word}”不能试。{near}only= 可以写开关名（如 mkldnn.enabled），或 {listed}。"))
     return [one for one in known if one.words & wanted]
+
+
+# --- the step under settings --------------------------------------------------------------------------------------
+
+
+def step_of(work: Any, inputs: Sequence[Any]) -> Step:
+    """The step to try: `work`, called with these inputs. Raises TimingError for what cannot be called."""
+    require_callable(getattr(work, "__name__", "step"), work)
+    if not inputs:
+        return work
+    only = inputs[0] if len(inputs) == 1 else inputs
+    if isinstance(only, dict):
+        return partial(work, **only)
+    return partial(work, *(only if isinstance(only, (tuple, list)) else inputs))
+
+
+AROUND: dict[str, Callable[[str], Any]] = {
+    "bfloat16": lambda device: torch.autocast(device, torch.bfloat16),
+    "float16": lambda device: torch.autocast(device, torch.float16),
+    "inference_mode": lambda device: torch.inference_mode(),
+}
+"""Way of a setting -> what stands around each call."""
+MOVES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "channels_last": lambda x: x.contiguous(memory_format=torch.channels_last) if x.dim() == 4 and x.is_floating_point() else x,
+    "float64": lambda x: x.double() if x.is_floating_point() else x,
+}  # fmt: skip
+"""Way of a setting -> what becomes of each tensor of the step."""
+
+
+@contextlib.contextmanager
+def under(
+    step: Step, settings: Iterable[Setting], tensors: Sequence[torch.Tensor], device: str
+) -> Iterator[Callable[[], Any]]:
+    """Gives what to call for the step under these settings, in the block. tensors: of the step; those that a setting moves to another
+    layout or type stay so, because the step is a copy.
+    """
+    settings = list(settings)
+    run: Callable[[], Any] = step
+    with using({name: value for one in settings for name, value in one.flags.items()}):
+        for way in (one.way for one in settings):
+            if way == "compile":
+                run = torch.compile(run, mode="reduce-overhead" if device == "cuda" else None)
+            elif way in AROUND:
+                run = AROUND[way](device)(run)
+            elif way in MOVES:
+                _move(MOVES[way], tensors)
+        yield run
+
+
+def _move(move: Callable[[torch.Tensor], torch.Tensor], tensors: Sequence[torch.Tensor]) -> None:
+    leaves = [one for one in tensors if one.is_leaf and one.layout is torch.strided]
+    for one in leaves:
+        one.grad = None  # it would be of another type or layout
+    for one in leaves:
+        moved = move(one.data)
+        if moved is not one.data:
+            one.data = moved

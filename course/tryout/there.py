@@ -20,8 +20,7 @@ from course.core.new_process import stay_on
 from course.flags import using
 from course.timing import clock_for
 from course.tryout.digits import Copy, Digits
-from course.tryout.settings import all_settings
-from course.tryout.step import BLOCK_S, SHORT_S, under
+from course.tryout.settings import BLOCK_S, SHORT_S, all_settings, under
 
 REST_S = 0.012
 """Threads of OpenMP spin for so long after their work, and hold the cores (8 to 11 ms seen)."""

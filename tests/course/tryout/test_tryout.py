@@ -29,8 +29,7 @@ from course.tryout import running, there, verdicts
 from course.tryout.digits import Digits, differs
 from course.tryout.result import Tried
 from course.tryout.running import Venue
-from course.tryout.settings import all_settings, chosen, look_at
-from course.tryout.step import under
+from course.tryout.settings import all_settings, chosen, look_at, under
 from tests.conftest import ROOT
 from tests.support.timing_clocks import Cost, NoisyClock
 
