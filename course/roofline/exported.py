@@ -20,10 +20,13 @@ def is_exported(model: nn.Module) -> bool:
 
 
 def _module_of(node: Any) -> tuple[str, str]:
-    """Path and class of the module that a node of the graph came from; no path for the model itself."""
+    """Path and class of the module that a node of the graph came from; no path for the model itself. What makes a weight belongs to
+    the layer that has it.
+    """
     if node.op == "call_module":  # the check of the inputs, which has the name of whatever comes next
         return "", ""
-    path, kind = [("", ""), *(node.meta.get("nn_module_stack") or {}).values()][-1]
+    inside = (node.meta.get("nn_module_stack") or {}).values()
+    path, kind = [("", ""), *(at for at in inside if "parametrizations" not in at[0].split("."))][-1]
     return path, str(kind).split(".")[-1]
 
 

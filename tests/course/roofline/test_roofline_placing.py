@@ -200,7 +200,8 @@ def test_an_exported_model_shows_the_modules_it_came_from():
 
 def test_an_exported_model_has_the_layers_and_the_work_of_the_plain_one():
     """Also where a module that calls others computes by itself, and where one has a name as torch gives its parts."""
-    x, model = torch.randn(2, 3, 16, 16), nn.Sequential(OrderedDict(submod_1=Small(), head_1=nn.Linear(4, 4)))
+    head = nn.utils.parametrizations.weight_norm(nn.Linear(4, 4))
+    x, model = torch.randn(2, 3, 16, 16), nn.Sequential(OrderedDict(submod_1=Small(), head_1=head))
     plain, found = placed(model, x), placed(exported(model, x), x)
     assert [(one.name, one.kind, one.flops) for one in found.layers] == [
         (one.name, one.kind, one.flops) for one in plain.layers
