@@ -73,14 +73,14 @@ def target_of(name: str, candidate: Any) -> str:
 @contextlib.contextmanager
 def opened(tasks: Mapping[str, Sequence[Any]]) -> Iterator[tuple[Block, Facts]]:
     """A function in a process of its own for each name, alive together, each called once: what times a block, and what is known. tasks:
-    the arguments of `there.load`. Raises TimingError."""
+    the arguments of `worker.load`. Raises TimingError."""
     with contextlib.ExitStack() as stack:
         with _in_words():
-            processes = stack.enter_context(taking_turns("course.timing.there:load", tasks, "torch" in sys.modules))
+            processes = stack.enter_context(taking_turns("course.timing.worker:load", tasks, "torch" in sys.modules))
 
         def ask(name: str, what: str, *given: Any) -> Any:
             with _in_words(name):
-                return processes[name].call(f"course.timing.there:{what}", *given)
+                return processes[name].call(f"course.timing.worker:{what}", *given)
 
         facts = {name: ask(name, "first_call") for name in tasks}
         calls = alike({name: ask(name, "calls_of_a_block") for name in tasks})

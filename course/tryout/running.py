@@ -1,7 +1,7 @@
 """One call of ``try_switches``: from the look at the step to its outcome; and the new processes in which copies of the step are tried.
 
 A script is a new process, too, and this one keeps memory that a new one gets from the system in every call. The other end of the processes
-is `course.tryout.there`.
+is `course.tryout.worker`.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from course.timing import TimingError
 from course.timing.processes import Block, in_turns
 from course.timing.stats import t_quantile
 from course.timing.validation import require_positive
-from course.tryout import there, verdicts
+from course.tryout import verdicts, worker
 from course.tryout.result import Tried
 from course.tryout.settings import BLOCK_S, SHORT_S, Look, Setting, Step, chosen, step_of
-from course.tryout.there import REST_S, said_of
+from course.tryout.worker import REST_S, said_of
 
 AS_IS = "as it is"
 FEWEST = 4
@@ -312,9 +312,9 @@ class Venue:
         self.most = max(1, int((passport("cpu")["memory_gib"] or 8) * 2**29 / Path(folder, "step").stat().st_size) - 1)
 
     def probe(self, wanted: Wanted, seconds: float) -> dict[str, Any]:
-        """See `there.probe`. Raises NewProcessError, also after three times as many seconds."""
+        """See `worker.probe`. Raises NewProcessError, also after three times as many seconds."""
         names = {name: [*ids] for name, ids in wanted.items()}
-        found = call(f"{there.__name__}:probe", self.folder, names, seconds, timeout_s=3 * seconds)
+        found = call(f"{worker.__name__}:probe", self.folder, names, seconds, timeout_s=3 * seconds)
         if "look" in found and found["look"]["device"] != "cpu":
             self.device, self.each_s = found["look"]["device"], 2.0  # each starts the GPU
         return dict(found)
@@ -323,8 +323,8 @@ class Venue:
     def open(self, sides: Wanted, rough_s: float) -> Iterator[Block]:
         """Gives what times a block, each name in a process of its own; all of them take turns. Raises NewProcessError."""
         tasks = {name: (self.folder, [*ids], rough_s, self.device) for name, ids in sides.items()}
-        with taking_turns(f"{there.__name__}:take", tasks, timeout_s=LIMIT_S) as processes:
-            yield lambda name: float(processes[name].call(f"{there.__name__}:block", timeout_s=LIMIT_S))
+        with taking_turns(f"{worker.__name__}:take", tasks, timeout_s=LIMIT_S) as processes:
+            yield lambda name: float(processes[name].call(f"{worker.__name__}:block", timeout_s=LIMIT_S))
             self.used_s += sum(process.call("time:process_time") for process in processes.values())
 
 

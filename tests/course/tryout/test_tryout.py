@@ -25,7 +25,7 @@ from course import flags, try_switches
 from course.core.i18n import speaking
 from course.timing import TimingError
 from course.timing.processes import in_turns
-from course.tryout import running, there, verdicts
+from course.tryout import running, verdicts, worker
 from course.tryout.digits import Digits, differs
 from course.tryout.result import Tried
 from course.tryout.running import Venue
@@ -109,9 +109,9 @@ class Pretended(Venue):
 
     def probe(self, wanted, seconds):
         try:
-            return there.probed(Digits(self.copy), wanted, seconds)
+            return worker.probed(Digits(self.copy), wanted, seconds)
         except RuntimeError as error:
-            return {"failed": there.said_of(error)}
+            return {"failed": worker.said_of(error)}
 
     @contextlib.contextmanager
     def open(self, sides, rough_s):
