@@ -23,7 +23,7 @@ test:            ## all quick tests and one of each real thing: a lesson, a card
 	@$(RUN) -m ruff format --check --quiet .
 	@$(PYTEST) -m "not long and (not slow or one_of_each)"
 
-test-all: test   ## `make test`, then the rest: everything that is not long (12 minutes)
+test-all: test   ## `make test`, then the rest: everything that is not long (11 minutes)
 	@$(PYTEST) -m "not long and slow and not one_of_each"
 
 test-long: PYTEST += -o faulthandler_timeout=3600

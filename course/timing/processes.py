@@ -106,14 +106,19 @@ def _in_words(name: str = "") -> Iterator[None]:
 
 
 def in_turns(
-    block: Block, names: Sequence[str], seconds: float, least: int = 1, now: Callable[[], float] = time.perf_counter
+    block: Block,
+    names: Sequence[str],
+    seconds: float,
+    least: int = 1,
+    now: Callable[[], float] = time.perf_counter,
+    draws: random.Random | None = None,
 ) -> dict[str, list[float]]:
     """Seconds a call of each name, round by round: one block of each in random order, for so many seconds and at least `least` rounds. A
-    machine that slows down slows all of a round.
+    machine that slows down slows all of a round. draws: what draws the order; the user's own random numbers stay as they are.
     """
-    order, rounds, began = [*names], list[dict[str, float]](), now()
+    order, rounds, began, draws = [*names], list[dict[str, float]](), now(), draws or random.Random()
     while len(rounds) < least or now() - began < seconds:
-        random.Random().shuffle(order)  # the user's own random numbers stay as they are
+        draws.shuffle(order)
         rounds.append({name: block(name) for name in order})
     counted = rounds[min(WARM_UPS, len(rounds) // 4) :]
     return {name: [one[name] for one in counted] for name in names}
@@ -171,7 +176,7 @@ class Sets:
         base = self.plan.baseline
         self.plan.order.shuffle(names)
         with self.open_set(names) as (block, self.facts):
-            found = in_turns(block, names, SLICE_S, now=self.now)
+            found = in_turns(block, names, SLICE_S, now=self.now, draws=self.plan.order)
         for name, seconds in found.items():
             self.medians_ms.setdefault(name, []).append(1e3 * stats.median(seconds))
             pairs = zip(seconds, found[base], strict=True)

@@ -93,7 +93,7 @@ def test_a_worker_with_another_checkout_stops_the_run_and_takes_nothing_back(her
     root, other = copy_of(here, tmp_path / "class"), tmp_path / "checkout"
     for part in ("course", "grader"):
         shutil.copytree(HERE / part, other / part, ignore=shutil.ignore_patterns("__pycache__"))
-    marking = other / "grader" / "marking" / "mark.py"
+    marking = other / "grader" / "marking" / "mark_cells.py"
     marking.write_text(marking.read_text() + "\n# another version\n")
     before = rows(root)
     bare = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
