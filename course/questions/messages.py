@@ -46,6 +46,7 @@ _PASTED = re.compile(
     re.I,
 )
 """What stands in a message of a program and in no question of a person."""
+_DEVICE = re.compile(r"(?<![A-Za-z])(?:cpu|cuda|mps|xpu)(?![A-Za-z])", re.I)
 _LIBRARIES = frozenset({"cublas", "cufft", "cusolver", "magma", "nnpack", "onednn", "openmp", "einsum", "autocast"})
 """First words of ids of messages that are the name of a library."""
 _LETTER = re.compile(r"[^\W\d_]")
@@ -147,9 +148,8 @@ def part_of(pasted: str, known: Iterable[Message], most: int = 3) -> list[Messag
     for one in known:
         if not _same_constants(named, constants(" ".join(one.says))):
             continue
-        likeness = max(
-            (_likeness(given, words, said) for said in one.says if not _ends_otherwise(given, said)), default=0
-        )
+        fitting = (said for said in one.says if not (_ends_otherwise(given, said) or _of_another_device(pasted, said)))
+        likeness = max((_likeness(given, words, said) for said in fitting), default=0)
         scored += [(likeness, one)] if likeness >= _ENOUGH else []
     scored.sort(key=lambda pair: -pair[0])
     return [one for likeness, one in scored if likeness > scored[0][0] - 0.2][:most]
@@ -199,6 +199,12 @@ def _ends_otherwise(given: str, said: str) -> bool:
     begun, end = letters(head), letters(tail)
     rest = given.partition(begun)[2] if colon and len(begun) >= _SHORTEST and VARIES not in tail else ""
     return bool(rest) and end not in rest and not end.startswith(rest)
+
+
+def _of_another_device(pasted: str, said: str) -> bool:
+    """Whether both name devices, and none that both name: what autocast says of a CPU is not what it says of MPS."""
+    named, own = ({word.lower() for word in _DEVICE.findall(text)} for text in (pasted, said))
+    return bool(named and own) and not named & own
 
 
 def _likeness(given: str, words: set[str], said: str) -> float:
