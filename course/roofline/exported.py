@@ -46,16 +46,16 @@ def regrouped(model: Any) -> Any:
         return len(runs) - 1
 
     new, seen = split_module(model, model, run_of, partition_affix="outside"), Counter[str]()
-    calls = {node.target: node for node in new.graph.nodes}
+    calls, holders = {node.target: node for node in new.graph.nodes}, dict(new.named_modules())
     for at, (path, kind) in enumerate(runs):
         if not path:
             continue
         part, name = new.get_submodule(f"{REST}{at}"), path + f"@{seen[path]}" * (seen[path] > 0)
         seen[path] += 1
         type(part).__name__ = kind
-        if name in dict(new.named_modules()):  # it holds the weights
+        if name in holders:  # it holds the weights
             for held in ("_parameters", "_buffers", "_modules"):
-                getattr(part, held).update(getattr(new.get_submodule(name), held))
+                getattr(part, held).update(getattr(holders[name], held))
         new.add_submodule(name, part)
         calls[f"{REST}{at}"].target = name
         new.delete_submodule(f"{REST}{at}")
