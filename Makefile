@@ -9,7 +9,7 @@ ENV = $(PYTHON) tools/env.py
 RUN = .venv/bin/python
 PYTEST = $(RUN) -m pytest -n 2 --dist worksteal
 
-.PHONY: help lab test test-all test-long test-versions notebooks book bundle pictures demo record bench clean
+.PHONY: help lab style test test-all test-long test-versions notebooks book bundle pictures demo record bench clean
 
 help:            ## this list
 	@awk -F ':.*## *' '/^[a-z-]+:.*##/ {printf "%-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,14 +17,16 @@ help:            ## this list
 lab:             ## open the course in JupyterLab (LESSONS=zh for Chinese, MENUS=zh for its menus too, PORT=9999)
 	@$(ENV) lab --language $(LESSONS) --port $(PORT)
 
-test:            ## all quick tests and one of each real thing: a lesson, a card in JupyterLab, a class, the book, an install (3 minutes)
+style:
 	@$(ENV) ensure dev
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check --quiet .
+
+test: style      ## all quick tests and one of each real thing: a lesson, a card in JupyterLab, a class, the book, an install (3 minutes)
 	@$(PYTEST) -m "not long and (not slow or one_of_each)"
 
-test-all: test   ## `make test`, then the rest: everything that is not long (11 minutes)
-	@$(PYTEST) -m "not long and slow and not one_of_each"
+test-all: style  ## all of these and the rest: everything that is not long (11 minutes)
+	@$(PYTEST) -m "not long"
 
 test-long: PYTEST += -o faulthandler_timeout=3600
 test-long:       ## what takes too long for every day: repeated kills, every notebook live and in its other language, the whole book (2 hours)
