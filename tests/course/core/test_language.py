@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import subprocess
@@ -12,7 +11,7 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 import course
-from course.core import arguments, i18n
+from course.core import i18n
 from course.core.i18n import remember, set_language
 from course.core.tables import as_html
 from course.core.text import text_of
@@ -61,26 +60,6 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_the_memory(tmp_path, 
     monkeypatch.setenv("COURSE_HOME", str(tmp_path / "home"))
     remember("zh")
     assert (tmp_path / "home").read_text() == "a file where a folder should be"
-
-
-@pytest.mark.parametrize(
-    "misuse",
-    [
-        lambda: arguments.whole("size", "x", 1, 8),
-        lambda: arguments.whole("rounds", True, 1),
-        lambda: arguments.number("ms", math.nan),
-        lambda: arguments.of_type("x", 3, list),
-        lambda: arguments.function("run", 3),
-        lambda: arguments.one_of(i18n.both("format", "格式"), "bf17", ["float32"]),
-    ],
-)
-def test_an_argument_that_a_toy_cannot_use_is_told_in_the_learners_language(misuse):
-    said = []
-    for code in i18n.LANGUAGES:
-        with i18n.speaking(code), pytest.raises(ValueError) as caught:
-            misuse()
-        said.append(str(caught.value))
-    assert said[0].isascii() and any("一" <= sign <= "鿿" for sign in said[1]), said
 
 
 @pytest.mark.slow

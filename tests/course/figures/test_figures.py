@@ -9,21 +9,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from course.core.i18n import LANGUAGES, both, language, pick, set_language, t
+from course.core.i18n import both, language, pick, set_language, t
 from course.core.look import COLOURS
 from course.core.records import Record
 from course.experiment.base import Experiment
 from course.experiment.reading import CUT_SHORT, FAULT, SOME_FEW, TOO_FEW, TOO_NOISY, Reading
 from course.experiment.result import block
 from course.figures.block import Betted
-from course.figures.curves import cost_curve, trend
-from course.figures.kinds import Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
-from course.figures.panels import Panel, panels
+from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows
 from course.figures.plot import Plot
-from course.figures.svg import BROAD, PHONE, SLIM
-from course.figures.timeline import timeline_plot
-from course.figures.timing import paired_plot
-from course.lessons.l02_timing.lanes import Scene, Span, timed_lanes
 from course.timing import compare
 from tests.conftest import loaded_by, tell
 from tests.support.timing_clocks import NoisyClock, costing
@@ -189,73 +183,6 @@ RATIOS = [
     Ratio("new", 10.5, 10.4, 11.0),
     Ratio("few", 1, None, None, "", 4),
 ]
-SCENES = [
-    Scene("no fence", {"CPU": [Span(0, 0.1, "quiet", "gives the order")], "device": [Span(0.1, 50, "out", "the kernel")]},
-          (0.0, 0.1), "the clock reads 0.1 ms"),
-    Scene("two fences", {"CPU": [Span(0, 0.1, "quiet", "gives the order"), Span(0.1, 50, "open", "waits")]},
-          (40.0, 50.0), "the clock reads 10 ms"),
-]  # fmt: skip
-PAIRS = [
-    {"name": name, "baseline": "a", "ratio": ratio, "low": low, "high": high, "gate": 0.02,
-     "ratios": [ratio * (1 + 0.01 * (n % 5)) for n in range(40)] + [9.0]}
-    for name, ratio, low, high in (("b", 1.3, 1.2, 1.4), ("a long name of a candidate <c>", 0.5, None, None))
-]  # fmt: skip
-CALLS = [
-    {"name": f"aten::operation_{n % 6}", "start_us": 100.0 * n, "us": 90.0, "self_us": 50.0 + n % 6, "depth": n % 3, "kind": "work",
-     "device": "cuda" if n % 5 == 0 else "cpu"}
-    for n in range(30)
-]  # fmt: skip
-KINDS = {
-    "ratio_rows": (lambda bet: ratio_rows(RATIOS, SIDES, bet), [Bet("x", rows={0: "left", 1: "middle", 2: "right"})]),
-    "bars": (
-        lambda bet: bars([Bar("a", 3, "3 MiB", True), Bar("b", 0, "0 MiB")], bet),
-        [Bet("x", rows=[0]), Bet("x", rows=[1], span=(0, 9))],
-    ),
-    "share_grid": (
-        lambda bet: share_grid([Share("a", [1] * 20, "never"), Share("b", [20], "always")], bet),
-        [Bet("x", rows=[1]), Bet("x", each=[10, 9, 1])],
-    ),
-    "cost_curve": (
-        lambda bet: cost_curve(1.5, 0.23, 0.09, ("off", "on"), ("not yet", "paid", "after 11 steps"), bet),
-        [Bet("x", at=500), Bet("x", at=0)],
-    ),
-    "trend": (
-        lambda bet: trend([1, 10, 100], {"a": [1, 2, 3], "b": [3, None, 1]}, "Alt.", bet),
-        [Bet("x", span=(1, 2))],
-    ),
-    "panels": (
-        lambda bet: panels(
-            [Panel("One", ["+told", "-quiet", "plain"], "a foot"), Panel("Two", ["a longer line"])], "Alt.", ["then"]
-        ),
-        [],
-    ),
-    "timed_lanes": (lambda bet: timed_lanes(SCENES, "ms"), []),
-    "paired_plot": (lambda bet: paired_plot(PAIRS, "b is slower.").picture, []),
-    "timeline_plot": (lambda bet: timeline_plot(CALLS, "Where the time goes.").picture, []),
-}
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_everything_stays_on_the_paper_at_both_widths(kind, code):
-    set_language(code)
-    make, bets = KINDS[kind]
-    for bet in [None, *bets]:
-        sheet = make(bet)
-        for width in (BROAD, SLIM, PHONE):
-            root = ElementTree.fromstring(sheet.svg(width))
-            _, _, w, h = map(float, root.attrib["viewBox"].split())
-            assert w == width and 40 < h < 500 and root.attrib["aria-label"] == sheet.alt
-            for mark in root:
-                xs = [float(mark.get(name)) for name in ("x", "cx") if mark.get(name)]
-                ys = [float(mark.get(name)) for name in ("y", "cy") if mark.get(name)]
-                assert all(-1 <= x <= w + 1 for x in xs) and all(-1 <= y <= h + 1 for y in ys), ElementTree.tostring(
-                    mark
-                )
-                size = float(mark.get("font-size", 12))
-                assert size >= 11 or kind == "share_grid"  # its small numbers repeat what the words beside them say
-                if mark.get("width"):
-                    assert float(mark.get("width")) >= 0 and float(mark.get("x")) + float(mark.get("width")) <= w + 1
 
 
 def test_an_amount_stands_where_its_number_says():
@@ -271,7 +198,7 @@ def test_too_few_rounds_have_boxes_and_no_place_on_the_axis():
 
 
 def test_both_themes_are_written_out_and_the_page_decides_inside_widgets():
-    sheet = KINDS["ratio_rows"][0](None)
+    sheet = ratio_rows(RATIOS, SIDES)
     assert COLOURS["out"][0] in sheet.svg(dark=False) and COLOURS["out"][1] in sheet.svg(dark=True)
     assert f"var(--p-out,{COLOURS['out'][0]})" in sheet.svg() and "<script" not in sheet.svg()
     assert sheet.html().count("<img") == 6 and sheet.html(saved=False).count("<svg") == 3

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -18,10 +19,10 @@ from course.game.play import MoveError
 from course.learning.log import AnswerLog
 from course.lessons.l11_bug_hunt import hunt_view as told
 from course.lessons.l11_bug_hunt.desk import Desk
-from course.lessons.l11_bug_hunt.hunt import Hunt, bug, changed, failure, judge, seen, telling
+from course.lessons.l11_bug_hunt.hunt import Hunt, bug, failure, judge, seen, telling
 from course.lessons.l11_bug_hunt.scenes import SCENES
+from tests.lessons.ideas import parse
 from tests.lessons.l11_bug_hunt.forks import play_all
-from tests.lessons.l11_bug_hunt.scripts import RIGHT, WRONG
 
 BUGS = {case_id.partition("-")[2]: bug(case) for case_id, case in cases("11_bug_hunt").items()}
 GUILTY = [name for name, one in BUGS.items() if not one.innocent]
@@ -30,14 +31,17 @@ OWN_PROCESS = {name for name, one in BUGS.items() if one.fresh or one.variables}
 """These need a process of their own from its first line on: a few seconds each; all but the repair by `make test-long`."""
 
 
+REPAIRS = Path(__file__).with_name("repairs.txt")
+IDEAS = parse(REPAIRS.read_text("utf-8"), REPAIRS, {name: one.script for name, one in BUGS.items()})
+STATES = {(one.of, f"wrong {n}"): one.deserves[0] for n, one in enumerate(IDEAS) if not one.right}
+
+
 def jobs() -> list[tuple[str, str, str]]:
     """(case, kind, script) of everything that is tried."""
-    found = []
+    found = [(one.of, f"{'right' if one.right else 'wrong'} {n}", one.code) for n, one in enumerate(IDEAS)]
     for name, one in BUGS.items():
         found += [(name, "as it came", one.script)]
         found += [(name, "as wished", one.accused)] if one.innocent else [(name, "repair", one.repair)]
-        found += [(name, f"right {n}", changed(one.script, how)) for n, how in enumerate(RIGHT.get(name, ()))]
-        found += [(name, f"wrong {n}", changed(one.script, how)) for n, (how, _) in enumerate(WRONG.get(name, ()))]
     return found
 
 
@@ -115,14 +119,14 @@ def test_a_right_repair_removes_it_and_leaves_nothing_over(facts, name, kind):
 @pytest.mark.parametrize(("name", "kind"), params(of=GUILTY, kinds=["wrong"]))
 def test_a_wrong_repair_is_refused_with_its_reason(facts, name, kind):
     found = trial(facts, name, kind)
-    expected = WRONG[name][int(kind.split()[1])][1]
-    assert not found.accepted and expected in ("", found.state), ([one["en"] for one in found.said], found.facts)
+    expected = STATES[name, kind]
+    assert not found.accepted and expected in ("refused", found.state), ([one["en"] for one in found.said], found.facts)
     assert found.said[0]["en"] and found.said[0]["zh"]
 
 
 def test_every_guilty_script_has_another_right_repair_and_two_wrong_ones():
-    assert set(RIGHT) == set(GUILTY) == set(WRONG)
-    assert all(len(WRONG[name]) >= 2 for name in GUILTY)
+    tried = {name: [one.right for one in IDEAS if one.of == name] for name in GUILTY}
+    assert all(any(rights) and rights.count(False) >= 2 for rights in tried.values()), tried
 
 
 @pytest.mark.slow
