@@ -9,7 +9,7 @@ from course.cards.render import SHEET, body_html, in_language, notice_html, repo
 from course.cards.widgets import light, sheet, show
 from course.core.i18n import pick, t
 from course.core.markup import inline
-from course.core.text import text_of
+from course.core.plain_text import text_of
 from course.core.verdict import Verdict
 from course.questions.interview import FLUENCY, Spoken
 from course.questions.wording import call_text

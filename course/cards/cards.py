@@ -28,7 +28,7 @@ from course.cards.render import (
 from course.cards.typed import text_mode
 from course.cards.widgets import light, name_of, sheet, show, view_of
 from course.core.i18n import language, t
-from course.core.text import text_of
+from course.core.plain_text import text_of
 from course.core.verdict import Verdict
 from course.learning.bets import known_before, settled_of
 from course.learning.log import AnswerLog, answer_log

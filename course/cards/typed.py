@@ -1,4 +1,4 @@
-"""Answering by typing: ``answer`` writes the same log entry as a click on the card. Its text is made from the HTML (``core.text``).
+"""Answering by typing: ``answer`` writes the same log entry as a click on the card. Its text is made from the HTML (``core.plain_text``).
 
 For screen readers, terminals, notebooks without widgets, and whoever prefers typing.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from course.cards.render import body_html, told_html
 from course.core.i18n import t
-from course.core.text import text_of
+from course.core.plain_text import text_of
 from course.learning.bets import asked_again
 from course.learning.entry import now
 from course.learning.log import AnswerLog, answer_log

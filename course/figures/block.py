@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from course.core.i18n import html_language, t
 from course.core.look import css
 from course.core.markup import code_block, inline
-from course.core.text import text_of
+from course.core.plain_text import text_of
 
 STYLE = f"<style>{css(Path(__file__).with_name('result.css'))}</style>"
 LONGEST_TABLE, MOST_ROWS = 60, 12

@@ -13,7 +13,7 @@ from course.cards.typed import text_mode
 from course.cards.widgets import classed, focus, light, second_click, sheet, view_of
 from course.core.i18n import t
 from course.core.markup import inline, plain
-from course.core.text import text_of
+from course.core.plain_text import text_of
 from course.experiment.ending import ending
 from course.game import view
 from course.game.play import Play

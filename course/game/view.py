@@ -1,4 +1,4 @@
-"""What all games show, as HTML: the ticket, the question about the cause, a closed case. Their text is made from it (``core.text``)."""
+"""The ticket, the question about the cause and a closed case of all games, as HTML; text is made from it (``core.plain_text``)."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from course.core.i18n import Text, both, pick, t
+from course.core.plain_text import text_of
 from course.core.tables import as_html
-from course.core.text import text_of
 from course.core.units import format_ms, format_ratio
 from course.figures.block import Block
 from course.figures.timing import paired_plot

@@ -21,9 +21,9 @@ from typing import Any
 
 from course.core import arguments
 from course.core.i18n import t
+from course.core.plain_text import text_of
 from course.core.profiled import events_of, is_kernel, runs_on_cuda
 from course.core.tables import as_html, clip
-from course.core.text import text_of
 from course.core.units import format_ms
 from course.figures.block import Block
 from course.figures.timeline import timeline_plot

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from course.core.i18n import pick, t
 from course.core.markup import inline
-from course.core.text import text_of
+from course.core.plain_text import text_of
 from course.core.units import format_points
 from course.core.verdict import Verdict
 from course.verbs.state import running_shell

@@ -8,6 +8,7 @@ back: the reading says what came and what to do. Nothing is written and no code 
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -22,10 +23,13 @@ from course.core.catalog import checkpoint_names
 from course.core.i18n import Text, both
 from course.learning.harvesting import Answers, carries_sheet, decoded, harvest, latest
 from course.learning.notebook_file import EMPTY, as_handed_out, read_notebook
+from grader.course import released_text
 from grader.handin.files import LINK, STAMP, Files, is_ours, on_disk, unpacked, without_zips
 from grader.handin.sentences import ARCHIVES, MOST_NAMED, joined, kind_in_words, kind_of, named, printed, said
 from grader.project.files import unlock
+from grader.project.names import homes
 
+ASIDE = "as handed in"  # in the name of a file that stock nbgrader could not open (``stock``)
 PLACEHOLDER = "course_placeholder"  # metadata of a notebook that stands where stock nbgrader needs one (``stock``)
 HARMLESS = {"harm": "none"}  # added to a sentence about a file that could be read nevertheless
 CALL = re.compile(r"\b(?:checkpoint|check_file)\(")  # the first and the last cell of a checkpoint, in each language
@@ -85,12 +89,47 @@ class Reading:
     files: dict[str, bytes]
 
 
+@dataclass(frozen=True)
+class Submission:
+    """What one student handed in: its files, and the time stamp. looked: the instructor has accepted it, so nothing is held back."""
+
+    student: str
+    files: Files
+    when: str
+    looked: bool = False
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything that was handed in, the same after ``stock.prepare``."""
+        whole = hashlib.sha256()
+        for name, data in sorted(as_handed_in(self.files.there).items()):
+            whole.update(f"\0{name}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
+        return whole.hexdigest()
+
+
 def files_of(folder: Path, lesson: str) -> Files:
     """The files of a submission's folder, with ZIPs unpacked. A link in place of the folder is not followed."""
     unlock(folder.parent)
     if folder.is_symlink() or folder.parent.is_symlink():
         return Files(unread={f"{checkpoint_names(lesson)[0]}.ipynb": LINK})
     return unpacked(on_disk(folder))
+
+
+def handed_in(course_root: Path, lesson: str, student: str) -> Submission:
+    """The submission of a student: the own one or, where no work is in that, one of the student's group. Raises OSError."""
+    own, *others = (files_of(folder, lesson) for folder in homes(course_root, lesson, student))
+    for files in (own, *others) if others else ():
+        if read(files, lesson, released_text(course_root, lesson)).works:
+            own = files
+            break
+    return Submission(student, own, own.there.get(STAMP, b"").decode("utf-8", "replace"))
+
+
+def as_handed_in(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files of a folder by the names that they came with, whether or not it was made ready for stock nbgrader since."""
+    came = {name: data for name, data in files.items() if not _placeholder(data)}
+    names = {name: name.replace(f" {ASIDE}", "") for name in came}
+    return {name if names[name] in came else names[name]: data for name, data in came.items()}
 
 
 def read(files: Files, lesson: str, released: str) -> Reading:
@@ -177,10 +216,8 @@ def _candidates(files: Files, wanted: _Released) -> tuple[list[Candidate], dict[
     """(the notebooks, what is wrong with those that cannot be read). An empty file counts only if there is no other."""
     found, unread = [], {}
     for name, data in files.there.items():
-        if _may_be_notebook(name, data):
+        if _may_be_notebook(name, data) and not _placeholder(data):
             content, wrong = read_notebook(data)
-            if content is not None and content["metadata"].get(PLACEHOLDER):
-                continue
             if content is not None:
                 found.append(_candidate(name, content, wrong, wanted))
             else:
@@ -357,3 +394,8 @@ def _about(chosen: Candidate, others: list[str]) -> list[Text]:
     """What is said of copies of a notebook, which costs no points, and what is wrong with it."""
     copies = [{**said("copies", others=named(others), name=printed(chosen.name)), **HARMLESS}] if others else []
     return [*copies, *([chosen.wrong] if chosen.wrong is not None else [])]
+
+
+def _placeholder(data: bytes) -> bool:
+    content = read_notebook(data)[0] if PLACEHOLDER.encode() in data else None
+    return content is not None and bool(content["metadata"].get(PLACEHOLDER))

@@ -9,25 +9,21 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import nbformat
 
-from course.learning.notebook_file import read_notebook
 from grader.course import Course
 from grader.handin.archive import read_regular
 from grader.handin.files import STAMP
 from grader.handin.guard import guarded
-from grader.handin.reading import PLACEHOLDER
+from grader.handin.reading import ASIDE, PLACEHOLDER
 from grader.project import Project, name_of
 from grader.project.build import checkpoint_notebook
 from grader.project.dates import timestamp_of
 from grader.project.files import replace, unlock
 from grader.project.publish import text_of
 from grader.sandbox.limits import MOST_BYTES
-
-ASIDE = "as handed in"
 
 
 def prepare(course: Path, project: Project, lesson: str, student: str) -> None:
@@ -59,13 +55,6 @@ def prepare(course: Path, project: Project, lesson: str, student: str) -> None:
         replace(course, path, text_of(notebook).encode())
 
 
-def as_handed_in(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The files of a folder by the names that they came with, whether or not it was made ready for stock nbgrader since."""
-    came = {name: data for name, data in files.items() if not _placeholder(data)}
-    names = {name: name.replace(f" {ASIDE}", "") for name in came}
-    return {name if names[name] in came else names[name]: data for name, data in came.items()}
-
-
 def before_autograde(assignment: str, student: str, notebooks: list[str]) -> None:
     """The hook that stock ``nbgrader autograde`` calls before each submission."""
     for folder in {Path(notebook).parent for notebook in notebooks}:
@@ -78,11 +67,6 @@ def before_autograde(assignment: str, student: str, notebooks: list[str]) -> Non
 
 def _small(path: Path) -> bool:
     return path.is_file() and path.stat().st_size <= MOST_BYTES
-
-
-def _placeholder(data: bytes) -> bool:
-    content = read_notebook(data)[0] if PLACEHOLDER.encode() in data else None
-    return content is not None and bool(content["metadata"].get(PLACEHOLDER))
 
 
 def _opens(path: Path) -> bool:

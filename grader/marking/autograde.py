@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from grader.course import Course
 from grader.course.gradebook import GradebookWriter
 from grader.course.marks import CellMark, cell_marks, differences
 from grader.handin.guard import guarded
+from grader.handin.reading import Submission, handed_in
 from grader.marking import held, mark_submission, pool
 from grader.marking.execute import CourseExecute
 from grader.marking.outcomes import Outcome, outcomes, state_of
@@ -70,8 +71,8 @@ def autograde(
         pool.prepare(how.jobs, how.sandbox)
     failed: dict[str, str] = {}
     taken = f"another run is marking in {course.root}; wait until it is done, or stop it"
-    workers = pool.Workers(how.jobs, how.sandbox, how.cluster)
-    with locked(course.root / "autograde.lock", taken), GradebookWriter(course, lesson) as gradebook, workers:
+    workers = pool.Scheduler(how.cluster) if how.cluster is not None else pool.Machine(how.jobs, how.sandbox)
+    with locked(course.root / "autograde.lock", taken), GradebookWriter(course, lesson) as gradebook, closing(workers):
         limits = CourseExecute(config=course.config).limits  # with the settings of nbgrader_config.py
         exam = mark_submission.exam(course.root, course.project, lesson, course.language, limits, how.sandbox)
         before = cell_marks(course, lesson)
@@ -85,7 +86,7 @@ def autograde(
 
         todo = _todo(course, chosen, before, how, exam, lose)
         with tqdm(total=len(chosen), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
-            for submission, answer in workers.mark(todo, exam):
+            for submission, answer in pool.mark_all(workers, todo, exam):
                 with guarded(submission.student, lose):
                     if isinstance(answer, str):
                         lose(submission.student, answer)
@@ -110,7 +111,7 @@ def _say_first(course: Course, how: How, say: Say) -> None:
             say(sentence)
 
 
-def _say_after(course: Course, lesson: str, submission: mark_submission.Submission, how: How, say: Say) -> None:
+def _say_after(course: Course, lesson: str, submission: Submission, how: How, say: Say) -> None:
     """Write down that the instructor has looked at the submission, and say where its time stamp cannot be read."""
     if submission.student in how.accept:
         held.accept(course.root, lesson, submission.student, submission.digest)
@@ -139,7 +140,7 @@ def _todo(
     how: How,
     exam: mark_submission.Exam,
     lose: Callable[[str, str], None],
-) -> Iterator[mark_submission.Submission]:
+) -> Iterator[Submission]:
     """Read the submissions that must be marked, one at a time. Calls ``lose(student, why)`` for one that cannot be read.
 
     marks: of the gradebook; who has none there is marked again, for example after the gradebook was lost. So is a submission of
@@ -150,7 +151,7 @@ def _todo(
     for student in students:
         submission = None
         with guarded(student, lose):
-            submission = mark_submission.handed_in(course.root, exam.lesson, student)
+            submission = handed_in(course.root, exam.lesson, student)
             accepted = student in how.accept or looked.get(student) == submission.digest
             submission = replace(submission, looked=accepted)
             state = state_of(course, student, exam.lesson)
@@ -163,11 +164,7 @@ def _todo(
 
 
 def store(
-    course: Course,
-    lesson: str,
-    gradebook: GradebookWriter,
-    marked: mark_submission.Marked,
-    submission: mark_submission.Submission,
+    course: Course, lesson: str, gradebook: GradebookWriter, marked: mark_submission.Marked, submission: Submission
 ) -> None:
     """Write the marks into the gradebook, then the graded notebook and the files beside it into ``autograded/``."""
     gradebook.write(marked.student, marked.scores, marked.comments, submission.when)

@@ -11,6 +11,7 @@ from nbgrader.preprocessors import Execute
 from traitlets import Bool, Integer
 
 from grader.course import released_text
+from grader.handin.reading import handed_in
 from grader.marking import mark_submission
 from grader.marking.held import accepted
 from grader.marking.step import CourseStep
@@ -47,10 +48,10 @@ class CourseExecute(CourseStep, Execute):
         root, lesson, student = Path(self.course_root), self.lesson(resources), resources["nbgrader"]["student"]
         if self.sandbox:
             out_of_sight(root)
-        handed_in = mark_submission.handed_in(root, lesson, student)
-        looked = accepted(root, lesson).get(student) == handed_in.digest
+        submission = handed_in(root, lesson, student)
+        looked = accepted(root, lesson).get(student) == submission.digest
         exam = mark_submission.exam(root, self.project, lesson, self.course_language, self.limits, self.sandbox)
-        marked = mark_submission.mark(dataclasses.replace(handed_in, looked=looked), exam)
+        marked = mark_submission.mark(dataclasses.replace(submission, looked=looked), exam)
         return nbformat.reads(marked.notebook, as_version=4), resources
 
     @property

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nbformat import NotebookNode
+from nbgrader import utils
 
 from course.core.i18n import Text, pick
 from course.core.markup import plain
@@ -28,6 +29,9 @@ from grader.marking.tasks import judge_task
 from grader.project import Infrastructure
 from grader.project.task import Task
 
+Marks = tuple[
+    dict[str, float | None], dict[str, str | None]
+]  # grade id -> points, None for a person; -> nbgrader's comment
 METADATA = ("nbgrader", "tags")  # of a cell that stay; the rest tells pages and front ends how to show it
 
 
@@ -51,9 +55,9 @@ class Circumstances:
 
 def mark_cells(
     nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task], found: Found, known: Circumstances
-) -> None:
+) -> Marks:
     """Give every graded cell its mark, from the answers stored in the notebook and from the results of the probes. What the pages say
-    about them is stored in the notebook's metadata (``step.state``).
+    about them is stored in the notebook's metadata (``step.state``). Returns the marks for the gradebook, none where they are held back.
     """
     language, paper = known.language, known.paper
     verdicts, lost = {}, False
@@ -98,6 +102,8 @@ def mark_cells(
         hold(nb, *why, language)
     if said:
         nb.cells.insert(0, render.notes_cell(said, language))
+    scores, comments = _marks(nb)
+    return (scores, comments) if why is None else (dict.fromkeys(scores), dict.fromkeys(comments))
 
 
 def _note_answers(
@@ -154,3 +160,22 @@ def _task(nb: NotebookNode, task: Task, found: Found, known: Circumstances) -> t
     wrong = [part for part, points in (verdict.evidence.get("parts") or {}).items() if not points]
     about = {"name": f"`{task.name}`", "key": task.id, "wrong": wrong, "beliefs": []}
     return verdict, render.task_html(verdict, known.language), about
+
+
+def _marks(nb: NotebookNode) -> Marks:
+    """(scores, comments) of the marked cells, read by nbgrader's own rules."""
+    scores, comments = {}, {}
+    for cell in nb.cells:
+        if utils.is_grade(cell):
+            points, top = utils.determine_grade(cell)
+            if utils.is_solution(cell):  # marked by hand; untouched, it is worth nothing
+                scores[cell.metadata.nbgrader.grade_id] = points
+                comments[cell.metadata.nbgrader.grade_id] = "No response." if points == 0 else None
+                continue
+            if points is None or not (math.isfinite(points) and 0 <= points <= top):
+                raise Infrastructure(f"the mark of {cell.metadata.nbgrader.grade_id!r} is {points!r}")
+            scores[cell.metadata.nbgrader.grade_id] = float(points)
+        if utils.is_solution(cell):
+            untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
+            comments[cell.metadata.nbgrader.grade_id] = "No response." if untouched else None
+    return scores, comments

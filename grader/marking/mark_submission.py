@@ -9,24 +9,20 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader import utils
 from nbgrader.preprocessors import LimitOutput
 
 from course.core.catalog import checkpoint_names
 from grader.course import released_text
 from grader.handin.answers import keyed_items
-from grader.handin.files import STAMP
 from grader.handin.papers import answered_papers, other_salts, paper_of, released_salt, salt_of
-from grader.handin.reading import Files, Reading, files_of, read
+from grader.handin.reading import Reading, Submission, read
 from grader.handin.sentences import said
-from grader.handin.stock import as_handed_in
 from grader.marking.machine import broken, lacking
 from grader.marking.mark_cells import Circumstances, mark_cells
 from grader.marking.outputs import sayable
@@ -34,8 +30,7 @@ from grader.marking.probe import content, draw, secret
 from grader.marking.restored_cells import restore_cells
 from grader.marking.running import Run
 from grader.marking.step import STATE, language_of, note, state
-from grader.project import HERE, Infrastructure, Project
-from grader.project.names import homes
+from grader.project import HERE, Project
 from grader.project.publish import text_of
 from grader.project.task import tasks
 from grader.sandbox.limits import Limits
@@ -79,24 +74,6 @@ class Exam:
     @property
     def project(self) -> Project:
         return Project(Path(self.project_root) if self.project_root else HERE, own=Path(self.own) if self.own else None)
-
-
-@dataclass(frozen=True)
-class Submission:
-    """What one student handed in: its files, and the time stamp. looked: the instructor has accepted it, so nothing is held back."""
-
-    student: str
-    files: Files
-    when: str
-    looked: bool = False
-
-    @property
-    def digest(self) -> str:
-        """A hash of everything that was handed in, the same after ``stock.prepare``."""
-        whole = hashlib.sha256()
-        for name, data in sorted(as_handed_in(self.files.there).items()):
-            whole.update(f"\0{name}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
-        return whole.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -159,16 +136,6 @@ def _hash(texts: Iterable[bytes]) -> str:
     return whole.hexdigest()[:LENGTH]
 
 
-def handed_in(course_root: Path, lesson: str, student: str) -> Submission:
-    """The submission of a student: the own one or, where no work is in that, one of the student's group. Raises OSError."""
-    own, *others = (files_of(folder, lesson) for folder in homes(course_root, lesson, student))
-    for files in (own, *others) if others else ():
-        if read(files, lesson, released_text(course_root, lesson)).works:
-            own = files
-            break
-    return Submission(student, own, own.there.get(STAMP, b"").decode("utf-8", "replace"))
-
-
 def mark(submission: Submission, exam: Exam) -> Marked:
     """Mark one submission. Raises Infrastructure only for failures that are not the student's."""
     project, released = exam.project, _notebook(exam.released)
@@ -191,12 +158,9 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     stopped = broken(nb, hidden, run.raised)
     held = reading.held or (("other-release", said("other_release")) if strange else None)
     known = Circumstances(language, paper, submission.student, submission.looked, held, lacks, stopped)
-    mark_cells(nb, items, hidden, run.found(), known)
+    scores, comments = mark_cells(nb, items, hidden, run.found(), known)
     state(nb).update(submission=submission.digest, sandbox=exam.sandbox, accepted=submission.looked)
     state(nb).update(questions=exam.questions, paper=exam.paper(submission.student))
-    scores, comments = _marks(nb)
-    if state(nb).get("held"):
-        scores, comments = dict.fromkeys(scores), dict.fromkeys(comments)
     text = sayable(text_of(nb))
     return Marked(submission.student, text, scores, comments, submission.digest)
 
@@ -229,22 +193,3 @@ def working_files(files: dict[str, bytes], exam: Exam, released: NotebookNode) -
 @functools.lru_cache(maxsize=8)
 def _notebook(text: str) -> NotebookNode:
     return nbformat.reads(text, as_version=4)
-
-
-def _marks(nb: NotebookNode) -> tuple[dict[str, float | None], dict[str, str | None]]:
-    """(scores, comments) of the marked cells, read by nbgrader's own rules."""
-    scores, comments = {}, {}
-    for cell in nb.cells:
-        if utils.is_grade(cell):
-            points, top = utils.determine_grade(cell)
-            if utils.is_solution(cell):  # marked by hand; untouched, it is worth nothing
-                scores[cell.metadata.nbgrader.grade_id] = points
-                comments[cell.metadata.nbgrader.grade_id] = "No response." if points == 0 else None
-                continue
-            if points is None or not (math.isfinite(points) and 0 <= points <= top):
-                raise Infrastructure(f"the mark of {cell.metadata.nbgrader.grade_id!r} is {points!r}")
-            scores[cell.metadata.nbgrader.grade_id] = float(points)
-        if utils.is_solution(cell):
-            untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
-            comments[cell.metadata.nbgrader.grade_id] = "No response." if untouched else None
-    return scores, comments

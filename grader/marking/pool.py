@@ -24,7 +24,8 @@ from grader.sandbox.launch import obstacle
 from grader.sandbox.warm import shared
 
 if TYPE_CHECKING:  # importing nbgrader takes seconds, in which others can start already
-    from grader.marking.mark_submission import Exam, Marked, Submission
+    from grader.handin.reading import Submission
+    from grader.marking.mark_submission import Exam, Marked
 
 MOST_TRIES = 3
 EACH_BYTES = 1 << 29  # of memory for a marking process: 300 MB of libraries, and a submission
@@ -93,73 +94,100 @@ class Here(Executor):
         return future
 
 
-class Workers:
-    """Where submissions are marked: in ``jobs`` processes of this machine, or on the workers of the Dask scheduler at ``cluster``, each
-    started in a checkout like this one; no shared disk is needed. A context manager.
+class Machine:
+    """Marks in ``jobs`` processes of this machine, with one of them in this process. They are kept for the next checkpoint."""
 
-    Raises Infrastructure where no scheduler answers at the address.
-    """
+    def __init__(self, jobs: int, sandbox: bool) -> None:
+        self.jobs, self.sandbox = jobs, sandbox
 
-    def __init__(self, jobs: int, sandbox: bool, cluster: str | None = None) -> None:
-        self.jobs, self.sandbox, self._client = jobs, sandbox, None
-        if cluster is not None:
-            self._client = _connected(cluster)
-            self.jobs = max(2, sum(self._client.nthreads().values()))
+    def submit(self, submission: Submission, exam: Exam) -> Future:
+        return self._executor().submit(attempt, submission, exam)
 
-    def __enter__(self) -> Workers:
-        return self
+    def answer(self, future: Future) -> Marked | str:
+        return future.result()
 
-    def __exit__(self, *_: object) -> None:
-        """Keep the processes of this machine for the next checkpoint; they end with this one."""
-        if self._client is not None:
-            self._client.close()
+    def renew(self) -> None:
+        """Have new processes after one has died."""
+        self._executor().shutdown()
+        _processes.cache_clear()
 
-    def mark(self, submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
-        """Mark submissions, and yield each as it is done. Raises Infrastructure where no worker can mark.
-
-        After a process has died, its submissions are tried one at a time, so that the next death shows which one is the cause.
-        """
-        source, again, tries = iter(submissions), [], Counter()
-        while True:
-            running: dict[Future, Submission] = {}
-            try:
-                yield from self._drain(running, again, source, exam)
-                return
-            except BrokenProcessPool:
-                self._executor().shutdown()
-                _processes.cache_clear()
-                lost = list(running.values())
-            finally:
-                for future in running:
-                    future.cancel()
-            if len(lost) == 1:
-                tries[lost[0].student] += 1
-                if tries[lost[0].student] == MOST_TRIES:
-                    yield lost.pop(), LOST.format(MOST_TRIES)
-            again += lost
-
-    def _drain(
-        self, running: dict[Future, Submission], again: list[Submission], source: Iterator[Submission], exam: Exam
-    ) -> Iterator[Answer]:
-        executor, most = self._executor(), AHEAD * self.jobs
-        while True:
-            at_a_time = 1 if again or self.jobs == 1 else most
-            while len(running) < at_a_time and (one := again.pop() if again else next(source, None)) is not None:
-                if self._client is None:
-                    running[executor.submit(attempt, one, exam)] = one
-                else:
-                    running[executor.submit(_travelling(), pickle.dumps((one, exam)))] = one
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                answer = future.result() if self._client is None else _from_afar(future)
-                yield running.pop(future), answer
+    def close(self) -> None:
+        """Nothing to do: the processes end with this one."""
 
     def _executor(self) -> Executor:
-        """Where to mark; a new one after a process of it has died."""
-        if self._client is not None:
-            return self._client.get_executor(pure=False, retries=MOST_TRIES)
         return Here() if self.jobs == 1 else _processes(self.jobs, self.sandbox, os.getpid())
+
+
+class Scheduler:
+    """Marks on the workers of the Dask scheduler at an address, each started in a checkout like this one; no shared disk is needed.
+
+    Raises Infrastructure where none answers.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._client = _connected(address)
+        self._executor = self._client.get_executor(pure=False, retries=MOST_TRIES)
+        self.jobs = max(2, sum(self._client.nthreads().values()))
+
+    def submit(self, submission: Submission, exam: Exam) -> Future:
+        return self._executor.submit(_travelling(), pickle.dumps((submission, exam)))
+
+    def answer(self, future: Future) -> Marked | str:
+        """What a worker sent back. Raises Infrastructure where none can mark."""
+        try:
+            return pickle.loads(future.result())
+        except (CancelledError, asyncio.CancelledError, OSError) as gone:
+            raise Infrastructure("the Dask scheduler is gone; what is marked is kept, run again for the rest") from gone
+        except (Infrastructure, ImportError) as unfit:  # with this worker the rest would fail, too
+            raise Infrastructure(
+                f"a Dask worker cannot mark: {unfit}; start it in the folder of a checkout at this commit, with the same packages"
+            ) from unfit
+        except Exception as error:  # a worker that died with this submission, several times
+            return reason(error)
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def mark_all(workers: Machine | Scheduler, submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
+    """Mark submissions, and yield each as it is done. Raises Infrastructure where no worker can mark.
+
+    After a process has died, its submissions are tried one at a time, so that the next death shows which one is the cause.
+    """
+    source, again, tries = iter(submissions), [], Counter()
+    while True:
+        running: dict[Future, Submission] = {}
+        try:
+            yield from _drain(workers, running, again, source, exam)
+            return
+        except BrokenProcessPool:
+            workers.renew()
+            lost = list(running.values())
+        finally:
+            for future in running:
+                future.cancel()
+        if len(lost) == 1:
+            tries[lost[0].student] += 1
+            if tries[lost[0].student] == MOST_TRIES:
+                yield lost.pop(), LOST.format(MOST_TRIES)
+        again += lost
+
+
+def _drain(
+    workers: Machine | Scheduler,
+    running: dict[Future, Submission],
+    again: list[Submission],
+    source: Iterator[Submission],
+    exam: Exam,
+) -> Iterator[Answer]:
+    while True:
+        at_a_time = 1 if again or workers.jobs == 1 else AHEAD * workers.jobs
+        while len(running) < at_a_time and (one := again.pop() if again else next(source, None)) is not None:
+            running[workers.submit(one, exam)] = one
+        if not running:
+            return
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            yield running.pop(future), workers.answer(future)
 
 
 def _connected(address: str) -> Any:
@@ -180,20 +208,6 @@ def _connected(address: str) -> Any:
             f"no Dask scheduler with a worker answers at {address} ({error or type(error).__name__}); start one with "
             f"`dask scheduler`, and in a checkout of the course `dask worker {address}`; or leave --cluster out"
         ) from error
-
-
-def _from_afar(future: Future) -> Marked | str:
-    """What a Dask worker sent back. Raises Infrastructure where none can mark."""
-    try:
-        return pickle.loads(future.result())
-    except (CancelledError, asyncio.CancelledError, OSError) as gone:
-        raise Infrastructure("the Dask scheduler is gone; what is marked is kept, run again for the rest") from gone
-    except (Infrastructure, ImportError) as unfit:  # with this worker the rest would fail, too
-        raise Infrastructure(
-            f"a Dask worker cannot mark: {unfit}; start it in the folder of a checkout at this commit, with the same packages"
-        ) from unfit
-    except Exception as error:  # a worker that died with this submission, several times
-        return reason(error)
 
 
 def _travelling() -> Callable[[bytes], bytes]:

@@ -131,7 +131,7 @@ def command(connection: int, sandbox: bool) -> tuple[list[str], dict[str, str]]:
 
 
 def _bubblewrap() -> list[str]:
-    """The bwrap command up to Python: a read-only view of the system's programs, of Python and of ``course``. The package
+    """The bwrap command up to Python: no network, a read-only view of the system's programs, of Python and of ``course``. The package
     ``grader`` is not visible.
     """
     options = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from course.core.i18n import t
+from course.core.plain_text import text_of
 from course.core.tables import Table
-from course.core.text import text_of
 from course.figures.block import Block
 from course.flags import ABSENT, DEPENDS, Unreadable, map_rows
 

@@ -11,8 +11,8 @@ import torch
 from torch import nn
 
 from course.core.i18n import pick, t
+from course.core.plain_text import text_of
 from course.core.tables import as_html, as_text
-from course.core.text import text_of
 from course.flops import FlopCount, count
 from course.flops.checks import CountError, describe
 from course.flops.counting import attempt

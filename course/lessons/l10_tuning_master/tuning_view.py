@@ -1,4 +1,4 @@
-"""How the tuning game shows its panel and what came of the settings, as HTML; text is made from it (``core.text``)."""
+"""How the tuning game shows its panel and what came of the settings, as HTML; text is made from it (``core.plain_text``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a hunt looks like, as HTML: the script with its lines, the results; text is made from it (``core.text``)."""
+"""What a hunt looks like, as HTML: the script with its lines, the results; text is made from it (``core.plain_text``)."""
 
 from __future__ import annotations
 

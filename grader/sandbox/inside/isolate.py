@@ -17,8 +17,8 @@ _BEFORE = {"bytes": 0}  # the address space of the warm process
 
 
 def enter_namespaces() -> None:
-    """Enter new namespaces; the next child of this process is the first one of the new pid namespace. Raises OSError where
-    the system refuses.
+    """Enter new namespaces, also of the network, in which there is no device; the next child of this process is the first one of the new
+    pid namespace. Raises OSError where the system refuses.
     """
     user, group = os.getuid(), os.getgid()
     linux.unshare(linux.NAMESPACES)

@@ -10,8 +10,8 @@ import pytest
 import course
 from course import flags
 from course.core.i18n import LANGUAGES, pick, speaking
+from course.core.plain_text import text_of
 from course.core.records import Record, own, own_folder, save_own
-from course.core.text import text_of
 from course.experiment import base
 from course.flags import GROUPS, SWITCHES
 from course.questions import knowledge

@@ -13,8 +13,8 @@ from jupyter_client.manager import start_new_kernel
 import course
 from course.core import i18n
 from course.core.i18n import remember, set_language
+from course.core.plain_text import text_of
 from course.core.tables import as_html
-from course.core.text import text_of
 from tests.conftest import ROOT
 
 START = "import course; from course.core import i18n; print(i18n.language())"

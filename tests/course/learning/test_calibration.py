@@ -11,8 +11,8 @@ import pytest
 import course
 from course.cards.cards import Card as practice
 from course.core.i18n import pick
+from course.core.plain_text import text_of
 from course.core.records import Record
-from course.core.text import text_of
 from course.experiment import base
 from course.learning.bets import Level, asked_again, levels, placed_bets, returns, settle
 from course.learning.entry import Entry, stamp

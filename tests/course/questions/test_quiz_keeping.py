@@ -15,7 +15,7 @@ from course import flags
 from course.cards.knowledge_view import card_html
 from course.core.catalog import BY_ID, FOLDER
 from course.core.i18n import LANGUAGES, pick, speaking
-from course.core.text import text_of
+from course.core.plain_text import text_of
 from course.questions import glossary, knowledge, messages
 from course.questions.bank import read_yaml
 from course.questions.lint import language_faults

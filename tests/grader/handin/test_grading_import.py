@@ -16,7 +16,8 @@ import pytest
 from grader.cli import main
 from grader.course import Course
 from grader.handin.archive import Entry, opened
-from grader.handin.importing import Imported, Owners, _hand_ins, _unclear, import_submissions, record
+from grader.handin.importing import Imported, _hand_ins, _unclear, import_submissions, record
+from grader.handin.owners import Owners
 from grader.handin.roster import Roster, roster
 from grader.marking.autograde import How, autograde
 from grader.marking.outcomes import outcomes

@@ -21,11 +21,10 @@ from course.learning.sheet import AnswerSheet
 from grader.cli import main
 from grader.course import Course, init
 from grader.handin.importing import import_submissions
-from grader.handin.reading import Files, files_of, read, unpacked
+from grader.handin.reading import Files, files_of, handed_in, read, unpacked
 from grader.handin.stock import before_autograde
 from grader.marking.autograde import How, autograde
 from grader.marking.held import why_held
-from grader.marking.mark_submission import handed_in
 from grader.marking.restored_cells import restore_cells
 from grader.marking.step import grade_id, notes, reasons, state
 from grader.project import Infrastructure

@@ -18,7 +18,7 @@ from course.core.verdict import correct
 from course.learning.marking import Response, mark
 from grader.course import Course, init
 from grader.handin.answers import keyed_items
-from grader.handin.reading import Files
+from grader.handin.reading import Files, Submission
 from grader.marking import mark_submission, pool, render
 from grader.marking import probe as probes
 from grader.marking.machine import Raised, lacking
@@ -252,7 +252,7 @@ def test_the_number_nbgrader_reads_is_always_within_range_and_html_is_escaped():
 
 
 def test_what_a_busy_machine_kept_from_running_is_tried_twice_and_costs_no_point(monkeypatch):
-    handed_in, exam = mark_submission.Submission("ada", Files(), ""), mark_submission.Exam(LESSON, "en", "", "", b"")
+    handed_in, exam = Submission("ada", Files(), ""), mark_submission.Exam(LESSON, "en", "", "", b"")
     done, busy = mark_submission.Marked("ada", "", {}, {}, ""), Infrastructure("too busy")
     for answers, came in (([busy, done], done), ([busy, busy], "too busy")):
         monkeypatch.setattr(mark_submission, "mark", Mock(side_effect=answers))

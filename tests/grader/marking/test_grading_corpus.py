@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from grader.course import Course, init
-from grader.marking import mark_submission
+from grader.handin.reading import handed_in as read_hand_in
 from grader.project import HERE
 from grader.release.run import release
 from grader.reporting.summary import summary
@@ -232,14 +232,14 @@ def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marki
         "timestamp.txt",
     ]
     assert not any(path.is_symlink() for path in handed_in.rglob("*"))
-    reading = mark_submission.handed_in
+    reading = read_hand_in
 
     def unreadable(course, lesson, student):
         if student == "ann":
             raise PermissionError(13, "Permission denied")
         return reading(course, lesson, student)
 
-    monkeypatch.setattr(mark_submission, "handed_in", unreadable)
+    monkeypatch.setattr("grader.marking.autograde.handed_in", unreadable)
     said.clear()
     found = {one.student: one for one in autograde(course, LESSON, say=said.append)}
     assert [line for line in said if line not in unenforced()] == [
