@@ -1,4 +1,4 @@
-"""What happens inside one run of a model, seen by hooks around its layers: where the time goes, and what runs outside them.
+"""What happens inside one run of a model, seen around the calls of its layers: where the time goes, and what runs outside them.
 
 On a GPU the time of a layer is that of the kernels that torch.profiler saw inside a range of its name. Elsewhere a clock is read when a
 layer begins and when it ends. Either way the parts add up to all there is.
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from unittest.mock import patch
 
@@ -20,42 +19,28 @@ from torch.profiler import record_function
 
 from course.core.profiled import events_of, is_kernel
 from course.roofline.layer import OUTSIDE
-from course.roofline.machine import clock, wait
 
 LAYER = "layer: "
 EMPTY_CALLS, EMPTY_RUNS = 20, 5
 
+Instead = Callable[[nn.Module, Callable[[], Any], Any, Any], Any]
+"""What stands for a call: it gets the module, the call itself, and its args and kwargs; it gives the output."""
+
 
 @contextlib.contextmanager
-def around(
-    modules: Iterable[nn.Module], before: Callable[[nn.Module, Any, Any], None], after: Callable[[nn.Module, Any], None]
-) -> Iterator[None]:
-    """In the block, `before(module, args, kwargs)` and `after(module, output)` run around every call of these modules.
-
-    They are hooks of all modules: one of a module's own turns off the fast path of nn.TransformerEncoderLayer. `after` gets None for a
-    call that raised.
+def around(modules: Iterable[nn.Module], instead: Instead) -> Iterator[None]:
+    """In the block `instead` stands for every call of these modules. (A hook on them would turn off the fast path of
+    nn.TransformerEncoderLayer.)
     """
-    wanted = {id(module): module for module in modules}
+    wanted, real = {id(module) for module in modules}, nn.Module.__call__
 
-    def enter(module: nn.Module, args: Any, kwargs: Any = None) -> None:
-        if id(module) in wanted:
-            before(module, args, kwargs or {})
+    def called(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        if id(module) not in wanted:
+            return real(module, *args, **kwargs)
+        return instead(module, lambda: real(module, *args, **kwargs), args, kwargs)
 
-    def leave(module: nn.Module, _args: Any, output: Any) -> None:
-        if id(module) in wanted:
-            after(module, output)
-
-    first = torch_module.register_module_forward_pre_hook(enter)
-    last = torch_module.register_module_forward_hook(leave, always_call=True)
-    for module in wanted.values():
-        module._forward_pre_hooks_with_kwargs[first.id] = True  # torch asks here also for a hook of all modules
-    try:
+    with patch.object(nn.Module, "__call__", called):
         yield
-    finally:
-        first.remove()
-        last.remove()
-        for module in wanted.values():
-            del module._forward_pre_hooks_with_kwargs[first.id]
 
 
 @contextlib.contextmanager
@@ -66,58 +51,43 @@ def no_hooks_of_all_modules() -> Iterator[None]:
         yield
 
 
-def by_clock(run: Callable[[], Any], layers: dict[str, nn.Module], device: str) -> dict[str, float]:
-    """Layer -> seconds of its calls in one run; OUTSIDE: of all else, without what our hooks cost."""
-    found, whole, calls = _clocked(run, layers, device)
-    return {**found, OUTSIDE: max(0.0, whole - sum(found.values()) - calls * hooks_s(device))}
+def by_clock(
+    run: Callable[[], Any], layers: Mapping[str, nn.Module], now: Callable[[], float], look_s: float = 0.0
+) -> dict[str, float]:
+    """Layer -> seconds of its calls in one run; OUTSIDE: of all else. now: reads the clock. look_s: see there; it is left out."""
+    names = {id(module): name for name, module in layers.items()}
+    found, looks = dict.fromkeys(layers, 0.0), list[nn.Module]()
 
-
-def _clocked(run: Callable[[], Any], layers: dict[str, nn.Module], device: str) -> tuple[dict[str, float], float, int]:
-    """Layer -> seconds, those of the whole run, and the number of calls of layers."""
-    names, now = {id(module): name for name, module in layers.items()}, clock(device)
-    found, began, calls = dict.fromkeys(layers, 0.0), 0.0, 0
-
-    def enter(_module: nn.Module, _args: Any, _kwargs: Any) -> None:
-        nonlocal began
-        wait(device)
+    def timed(module: nn.Module, call: Callable[[], Any], *_: Any) -> Any:
         began = now()
-
-    def leave(module: nn.Module, _output: Any) -> None:
-        nonlocal calls
-        wait(device)
+        output = call()
         found[names[id(module)]] += now() - began
-        calls += 1
+        looks.append(module)
+        return output
 
-    with around(layers.values(), enter, leave):
-        wait(device)
+    with around(layers.values(), timed):
         start = now()
         run()
-        wait(device)
-        return found, now() - start, calls
+        whole = now() - start
+    return {**found, OUTSIDE: max(0.0, whole - sum(found.values()) - len(looks) * look_s)}
 
 
-@lru_cache(maxsize=4)
-def hooks_s(device: str) -> float:
-    """Seconds outside of a layer that our hooks around one call of it cost: the least of several runs."""
-    nothing, x = nn.Identity(), torch.zeros(1)
-    runs = [
-        _clocked(lambda: [nothing(x) for _ in range(EMPTY_CALLS)], {"": nothing}, device) for _ in range(EMPTY_RUNS)
-    ]
-    return min(whole - found[""] for found, whole, _ in runs) / EMPTY_CALLS
+def look_s(now: Callable[[], float]) -> float:
+    """Seconds outside of a layer that looking at one call of it costs: the least of several runs."""
+    nothing, x = {"": nn.Identity()}, torch.zeros(1)
+    runs = [by_clock(lambda: [nothing[""](x) for _ in range(EMPTY_CALLS)], nothing, now) for _ in range(EMPTY_RUNS)]
+    return min(parts[OUTSIDE] for parts in runs) / EMPTY_CALLS
 
 
-def by_kernels(run: Callable[[], Any], layers: dict[str, nn.Module]) -> dict[str, float]:
+def by_kernels(run: Callable[[], Any], layers: Mapping[str, nn.Module]) -> dict[str, float]:
     """Layer -> seconds of its kernels in one run on a GPU; OUTSIDE: of all others. A kernel belongs to the innermost layer around it."""
-    names, opened = {id(module): LAYER + name for name, module in layers.items()}, list[Any]()
+    names = {id(module): LAYER + name for name, module in layers.items()}
 
-    def enter(module: nn.Module, _args: Any, _kwargs: Any) -> None:
-        opened.append(record_function(names[id(module)]))
-        opened[-1].__enter__()
+    def in_range(module: nn.Module, call: Callable[[], Any], *_: Any) -> Any:
+        with record_function(names[id(module)]):
+            return call()
 
-    def leave(_module: nn.Module, _output: Any) -> None:
-        opened.pop().__exit__(None, None, None)
-
-    with around(layers.values(), enter, leave):
+    with around(layers.values(), in_range):
         events = events_of(run, on_cuda=True)
     found = defaultdict[str, float](float)
     for event in events:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
 from typing import Any
 
 from course.core.i18n import t
@@ -24,8 +26,8 @@ class Peaks:
     """The measured peaks of one device.
 
     flops_per_s: FLOP/s of the best matrix product or convolution. bytes_per_s: bytes/s of the best memory stream.
-    dtype: "float32" and the like. threads: CPU threads in force. machine: the passport (course.core.machine). created: UTC, ISO 8601.
-    precision: that of float32 in force, for products and for convolutions (a float32 peak depends on it). notes: sentences.
+    dtype: "float32" and the like. threads: CPU threads in force. created: UTC, ISO 8601. precision: that of float32 in force, for products
+    and for convolutions (a float32 peak depends on it). notes: sentences.
     """
 
     flops_per_s: float
@@ -33,7 +35,6 @@ class Peaks:
     dtype: str
     device: str
     threads: int
-    machine: dict[str, Any]
     created: str
     precision: str = ""
     notes: tuple[str, ...] = ()
@@ -50,11 +51,6 @@ class Peaks:
     def least_s(self, flops: float, moved: float) -> float:
         """The shortest time in seconds the roof allows for this much work and this many bytes."""
         return max(flops / self.flops_per_s, moved / self.bytes_per_s)
-
-    def raised(self, flops_per_s: float, bytes_per_s: float) -> Peaks:
-        """These peaks, or the rates that a layer reached where they are higher."""
-        work, traffic = max(self.flops_per_s, flops_per_s), max(self.bytes_per_s, bytes_per_s)
-        return replace(self, flops_per_s=work, bytes_per_s=traffic)
 
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row of plain data."""
@@ -83,21 +79,24 @@ class Layer:
     """One layer (or the whole model, or what runs outside the layers) and its roof.
 
     name: dotted path, "" for the model itself, OUTSIDE for what runs in no layer. kind: class name. flops: work of all its calls in
-    one forward. moved: bytes of ideal traffic: inputs + weights + outputs, each once a call. time_ms: median time of all its calls
-    in one forward. calls: how often it ran. peaks: what the roof is made of. samples_ms: the times behind the median, one a round
-    (none: a time without an interval). overhead_ms: what these calls take at least however little they do: on a CPU the time of an
-    operator on a single number, on an accelerator that of the Python thread that issues them.
+    one forward. moved: bytes of ideal traffic: inputs + weights + outputs, each once a call. calls: how often it ran. peaks: what the
+    roof is made of. samples_ms: the times of all its calls in one forward, one a round. overhead_ms: what these calls take at least however
+    little they do: on a CPU the time of an operator on a single number, on an accelerator that of the Python thread that issues them.
     """
 
     name: str
     kind: str
     flops: int
     moved: int
-    time_ms: float
     calls: int
     peaks: Peaks
-    samples_ms: tuple[float, ...] = ()
+    samples_ms: tuple[float, ...]
     overhead_ms: float = 0.0
+
+    @cached_property
+    def time_ms(self) -> float:
+        """The median time of all its calls in one forward."""
+        return median(self.samples_ms)
 
     @property
     def intensity(self) -> float:

@@ -1,4 +1,4 @@
-"""The device that is measured: its cache and free memory in bytes, the clock, and waiting for it."""
+"""The device that is measured: its clock, and its cache in bytes."""
 
 from __future__ import annotations
 
@@ -8,20 +8,26 @@ from pathlib import Path
 
 import torch
 
+from course.timing import clock_for
+from course.timing.clock import MIN_BLOCK_S, WallClock
+
 UNKNOWN_CACHE = 64 << 20
 
 
-def wait(device: str) -> None:
-    """Until the device has finished what it was given; nothing on a CPU."""
-    if device.startswith("cuda"):
-        torch.cuda.synchronize(device)
-    elif device.startswith("mps"):
-        torch.mps.synchronize()
+class ThreadClock(WallClock):
+    """Processor time of the calling thread, so that other programs are not in it; for work that one thread of a CPU does."""
+
+    def __init__(self) -> None:
+        super().__init__("cpu")
+        self.block_s = MIN_BLOCK_S
+
+    def reader(self) -> Callable[[], float]:
+        return time.thread_time
 
 
-def clock(device: str) -> Callable[[], float]:
-    """Seconds: of this thread on a CPU with one thread, whose time other programs do not lengthen; else of the wall."""
-    return time.thread_time if device == "cpu" and torch.get_num_threads() == 1 else time.perf_counter
+def clock(device: str) -> WallClock:
+    """The clock of the thread on a CPU with one thread; else the wall's, read when the device has finished what it was given."""
+    return ThreadClock() if device == "cpu" and torch.get_num_threads() == 1 else clock_for(device, "wall")
 
 
 def cache_bytes(device: str) -> int:
@@ -31,14 +37,3 @@ def cache_bytes(device: str) -> int:
     files = Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size") if device == "cpu" else ()
     sizes = [path.read_text("ascii").strip() for path in files]
     return max([int(text[:-1]) << {"K": 10, "M": 20}[text[-1]] for text in sizes], default=UNKNOWN_CACHE)
-
-
-def free_bytes(device: str) -> float:
-    """Memory free on the device; infinite where it cannot be told."""
-    if device.startswith("cuda"):
-        return float(torch.cuda.mem_get_info(device)[0])
-    try:
-        lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text("ascii").splitlines())
-        return float(lines["MemAvailable"].split()[0]) * 1024 if device == "cpu" else float("inf")
-    except OSError:
-        return float("inf")

@@ -18,12 +18,12 @@ import torch
 from torch.nn import functional
 
 from course.core import machine
-from course.core.bars import end_progress, progress
+from course.core.bars import end_progress, progress, reach
 from course.core.i18n import t
 from course.roofline.layer import Peaks
-from course.roofline.machine import cache_bytes, clock, free_bytes, wait
-from course.roofline.words import cannot, reason
+from course.roofline.machine import cache_bytes, clock
 from course.timing import clock_for
+from course.timing.clock import WallClock, calls_for
 from course.timing.rounds import out_of_time
 from course.timing.validation import require_positive
 
@@ -51,23 +51,14 @@ def peaks(device: Any = None, dtype: torch.dtype = torch.float32, max_time: floa
 
     dtype: of the arithmetic; the memory peak is always that of float32 buffers. max_time: seconds for measuring; at least one round
     of probes is always finished. Data are random; the number of threads and the precisions of float32 are as set now.
-    Raises RooflineError or TimingError, in words, for an unknown device or type.
+    Raises TimingError, in words, for an unknown device.
     """
     require_positive(max_time=max_time)
     name = clock_for(device).device
     work, traffic = _measured(name, dtype, max_time)
-    got = min(work.got, traffic.got)
-    return Peaks(
-        work.rate,
-        traffic.rate,
-        str(dtype).removeprefix("torch."),
-        name,
-        torch.get_num_threads(),
-        machine.passport(),
-        datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        precision(name),
-        () if got >= QUIET else (_busy(got),),
-    )
+    got, kind = min(work.got, traffic.got), str(dtype).removeprefix("torch.")
+    now, notes = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), () if got >= QUIET else (_busy(got),)
+    return Peaks(work.rate, traffic.rate, kind, name, torch.get_num_threads(), now, precision(name), notes)
 
 
 @lru_cache(maxsize=16)
@@ -94,66 +85,57 @@ def _busy(got: float) -> str:
 
 @dataclass
 class Probe:
-    """amount: FLOPs or bytes of one call. rate: the best so far, a second. got: share of the processor time it could use that this
-    process got then (1 on an accelerator).
+    """amount: FLOPs or bytes of one call. calls: of a block. rate: the best so far, a second. got: share of the processor time it could use
+    that this process got then (1 on an accelerator).
     """
 
     amount: float
     call: Callable[[], Any]
-    calls: int = 1
+    clock: WallClock
+    calls: int = 0
     rate: float = 0.0
     got: float = 1.0
 
-    def time(self, device: str) -> float:
-        """Seconds of one block; the rate is kept where it is the best."""
-        now = clock(device)
-        wait(device)
-        wall, processor, began = time.perf_counter(), time.process_time(), now()
-        for _ in range(self.calls):
-            self.call()
-        wait(device)
-        seconds = max(now() - began, 1e-9)
-        rate = self.amount * self.calls / seconds
+    def time(self) -> Probe:
+        """Time one block, and keep the rate where it is the best."""
+        self.calls = self.calls or calls_for(self.clock, self.call)
+        wall, processor = time.perf_counter(), time.process_time()
+        rate = self.amount * self.calls / max(self.clock.block(self.call, self.calls), 1e-9)
         if rate > self.rate:
             threads = min(torch.get_num_threads(), machine.passport()["cores"] or 1)
             got = (time.process_time() - processor) / max(time.perf_counter() - wall, 1e-9) / threads
-            self.rate, self.got = rate, min(1.0, got) if device == "cpu" else 1.0
-        return seconds
-
-    def long_enough(self, device: str) -> Probe:
-        """This probe, with so many calls that a block takes BLOCK_S."""
-        while (seconds := self.time(device)) < BLOCK_S and self.calls < 1 << 20:
-            self.calls = max(self.calls + 1, min(10 * self.calls, int(1.1 * self.calls * BLOCK_S / seconds)))
+            self.rate, self.got = rate, min(1.0, got) if self.clock.device == "cpu" else 1.0
         return self
 
 
 def _measured(device: str, dtype: torch.dtype, max_time: float) -> list[Probe]:
     """The best probe of arithmetic and of traffic, after every one was tried in turn, round after round, until the time is out."""
-    began = time.perf_counter()
+    began, spent, round_s, watch = time.perf_counter(), 0.0, 0.0, clock(device)
+    watch.block_s = BLOCK_S
     bar = progress(max_time, t("measuring the peaks", "测量峰值"))
     try:
         with torch.no_grad():
-            kinds, round_s = [[*_arithmetic(device, dtype, max_time * LONGEST)], _streams(device)], 0.0
-            while not round_s or time.perf_counter() - began + round_s <= max_time and not out_of_time():
+            kinds = [[*_arithmetic(watch, dtype, max_time * LONGEST)], _streams(watch)]
+            while not round_s or spent + round_s <= max_time and not out_of_time():
                 started = time.perf_counter()
                 for probe in (*kinds[0], *kinds[1]):
-                    probe.time(device)
-                round_s = time.perf_counter() - started
-                bar.update(min(time.perf_counter() - began, max_time) - bar.n)
+                    probe.time()
+                spent, round_s = time.perf_counter() - began, time.perf_counter() - started
+                reach(bar, spent, max_time)
             return [max(probes, key=lambda probe: probe.rate) for probes in kinds]
     finally:
         end_progress(bar)
 
 
-def _arithmetic(device: str, dtype: torch.dtype, longest_s: float) -> Iterator[Probe]:
+def _arithmetic(watch: WallClock, dtype: torch.dtype, longest_s: float) -> Iterator[Probe]:
     """The probes of arithmetic that this device can run with `dtype`: the first, and those of at most `longest_s` seconds.
 
     Of random numbers: equal ones need less power, and a GPU computes with them at a rate that no model reaches.
-    Raises RooflineError where not even the smallest matrix product runs.
+    Raises what torch raises where not even the smallest matrix product runs.
     """
+    device, per_flop = watch.device, 0.0
     drawn = torch.Generator(device).manual_seed(0)  # the user's own random numbers stay as they are
     layout = torch.preserve_format if device == "cpu" else torch.channels_last  # in which tensor cores work
-    per_flop = 0.0
     for flops, operation, shapes in _operations("cpu" if device == "cpu" else "gpu"):
         if per_flop * flops > longest_s:
             continue
@@ -161,14 +143,11 @@ def _arithmetic(device: str, dtype: torch.dtype, longest_s: float) -> Iterator[P
             held = [torch.randn(shape, dtype=dtype, device=device, generator=drawn) for shape in shapes]
             held = [x.to(memory_format=layout) if x.dim() == 4 else x for x in held]
             operation(*held)
-        except (RuntimeError, TypeError, NotImplementedError) as error:
-            if per_flop:
-                continue  # too large, or not there for this type
-            raise cannot(
-                f"{device} has no matrix product for {dtype} here: {reason(error)}. Try dtype=torch.float32.",
-                f"这里的 {device} 不支持 {dtype} 的矩阵乘法：{reason(error)}。请试试 dtype=torch.float32。",
-            ) from error
-        probe = Probe(flops, partial(operation, *held)).long_enough(device)
+        except (RuntimeError, TypeError, NotImplementedError):
+            if not per_flop:
+                raise
+            continue  # too large, or not there for this type
+        probe = Probe(flops, partial(operation, *held), watch).time()
         per_flop = 1 / probe.rate
         yield probe
 
@@ -186,19 +165,19 @@ def _operations(size: str) -> Iterator[tuple[float, Callable[..., Any], tuple[tu
         yield flops, operation, ((batch, come, edge, edge), (go, come, kernel, kernel))
 
 
-def _streams(device: str) -> list[Probe]:
+def _streams(watch: WallClock) -> list[Probe]:
     """Read, copy, triad and in-place update of float32 buffers far larger than the last-level cache.
 
     Bytes are those the operation needs: each buffer once for reading and once for writing.
     """
-    cache = cache_bytes(device)
-    wanted = int(max(2 * cache, min(8 * cache, LARGEST_BUFFER, free_bytes(device) // 6)))
-    x, y, z = (torch.ones(wanted // 4, device=device) for _ in range(3))
-    total = torch.empty((), device=device)
+    cache = cache_bytes(watch.device)
+    wanted = max(2 * cache, min(8 * cache, LARGEST_BUFFER))
+    x, y, z = (torch.ones(wanted // 4, device=watch.device) for _ in range(3))
+    total = torch.empty((), device=watch.device)
     streams: tuple[tuple[int, Callable[[], Any]], ...] = (
         (1, lambda: torch.sum(x, 0, out=total)),
         (2, lambda: y.copy_(x)),
         (3, lambda: torch.add(x, y, alpha=3.0, out=z)),
         (2, lambda: x.relu_()),
     )
-    return [Probe(buffers * 4.0 * x.numel(), call).long_enough(device) for buffers, call in streams]
+    return [Probe(buffers * 4.0 * x.numel(), call, watch).time() for buffers, call in streams]

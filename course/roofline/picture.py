@@ -15,8 +15,6 @@ NAMED = 6
 """How many layers, the slowest first, are written by name."""
 LARGEST = 500.0
 """Area of the point of a layer that takes all the time, in points squared."""
-PLACES = [(across, up) for far in range(12, 100, 12) for up in (far, -far) for across in (0, 2 * far, -2 * far)]
-"""Where the middle of a name may stand from its point, in points, the nearest first."""
 
 
 def draw(points: Sequence[Layer], roof: Peaks, ax: Any) -> None:
@@ -43,8 +41,7 @@ def draw(points: Sequence[Layer], roof: Peaks, ax: Any) -> None:
     _points(ax, shown, points)
     below = ScaledTranslation(0, -40 / 72, ax.figure.dpi_scale_trans)  # 40 points: under the label of the axis
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=ax.transAxes + below, ncols=2, fontsize=8)
-    along = [(x, roof.roof(x)) for x in (left * (right / left) ** (at / 80) for at in range(81))]
-    _names(ax, shown, along)
+    _names(ax, shown)
 
 
 def _points(ax: Any, shown: Sequence[Layer], every: Sequence[Layer]) -> None:
@@ -68,23 +65,11 @@ def _points(ax: Any, shown: Sequence[Layer], every: Sequence[Layer]) -> None:
         ax.plot([], [], linestyle="", label=label)
 
 
-def _names(ax: Any, shown: Sequence[Layer], along: Sequence[tuple[float, float]]) -> None:
-    """Names of the slowest layers, each at the nearest place where it covers no name, no point and no roof."""
-    from matplotlib.transforms import Bbox
-
-    ax.figure.draw_without_rendering()  # settles the layout: only now is it known where a name would stand
-    spots = ax.transData.transform([(layer.intensity, layer.flops_per_s) for layer in shown] + list(along))
-    taken = [Bbox.from_extents(x - 4, y - 4, x + 4, y + 4) for x, y in spots]
+def _names(ax: Any, shown: Sequence[Layer]) -> None:
+    """Names of the slowest layers, one below the other beside the axes, in the order of their points, each with a line to its point."""
+    slowest = sorted(shown, key=lambda layer: -layer.time_ms)[:NAMED]
     line = {"arrowstyle": "-", "linewidth": 0.6, "color": GUIDE, "shrinkA": 0}
-    look = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 8, "zorder": 4}
-    for layer in sorted(shown, key=lambda layer: -layer.time_ms)[:NAMED]:
-        name, spot = layer.name or layer.kind, (layer.intensity, layer.flops_per_s)
-        for away in PLACES:
-            text = ax.annotate(name, spot, away, **look)
-            box = text.get_window_extent()
-            text.remove()
-            inside = ax.bbox.x0 <= box.x0 and box.x1 <= ax.bbox.x1 and ax.bbox.y0 <= box.y0 and box.y1 <= ax.bbox.y1
-            if inside and not any(box.overlaps(other) for other in taken):
-                ax.annotate(name, spot, away, arrowprops=line, **look)
-                taken.append(box)
-                break
+    look = {"textcoords": "axes fraction", "va": "center", "fontsize": 8, "arrowprops": line}
+    for at, layer in enumerate(sorted(slowest, key=lambda layer: layer.flops_per_s)):
+        spot, beside = (layer.intensity, layer.flops_per_s), (1.02, (at + 0.5) / len(slowest))
+        ax.annotate(layer.name or layer.kind, spot, beside, **look)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import median
@@ -14,29 +14,27 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.core.bars import end_progress, progress
+from course.core.bars import end_progress, progress, reach
 from course.core.generators import generators_preserved
 from course.core.i18n import t
-from course.flops import CountError, count
-from course.flops.checks import Refused
+from course.flops import FlopCount, count
 from course.flops.copies import Copies
 from course.flops.standins import Real
-from course.roofline.inside import by_clock, by_kernels, no_hooks_of_all_modules
+from course.roofline.exported import is_exported, regrouped
+from course.roofline.inside import by_clock, by_kernels, look_s, no_hooks_of_all_modules
 from course.roofline.layer import OUTSIDE, TINY, Layer, Peaks
-from course.roofline.machine import wait
+from course.roofline.machine import clock
 from course.roofline.peaks import QUIET, kept_peaks, precision
-from course.roofline.replay import Call, Capture, Unit, floor, sweep, timed_round
+from course.roofline.replay import FLOOR, Call, Unit, capture, floor, sweep, timed_round
 from course.roofline.result import Roofline
 from course.roofline.tensors import tensors
-from course.roofline.words import RooflineError, cannot, checked, reason, where
+from course.roofline.words import cannot
 from course.timing import enough
 from course.timing.rounds import out_of_time
-from course.timing.stats import FEWEST_ROUNDS, median_interval
+from course.timing.stats import median_interval
 from course.timing.validation import require_positive
 
 MOST_ROUNDS = 100
-FOR_PROFILES = 0.7
-"""The part of the budget in which the profiler looks on, on a GPU."""
 STEADY_CALLS = 5
 """Runs of the whole in a row without a wait, on a GPU."""
 
@@ -58,137 +56,156 @@ def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: 
     thread, without what other programs took, else it is wall time. What runs outside the layers is timed inside the whole.
 
     peaks: default, those of the model's device and type, measured once in a process. A layer that is seen to beat them raises them,
-    with a note. max_time: most seconds for timing; every layer is timed at least once. Raises RooflineError, in words, for anything
-    that cannot be placed.
+    with a note. max_time: most seconds for timing; every layer is timed at least once. Raises RooflineError or CountError, in words,
+    for what cannot be placed, and what the model raises when it runs again.
     """
-    model = checked(model)
+    if not isinstance(model, nn.Module):
+        kind = model.__name__ if isinstance(model, type) else type(model).__name__
+        raise cannot(
+            f"place needs a model, an object of an nn.Module, and got {kind}. Write place(model, x), the model first.",
+            f"place 需要模型，也就是 nn.Module 的对象，得到的却是 {kind}。请写成 place(model, x)，模型放在前面。",
+        )
     require_positive(max_time=max_time)
-    device, dtype = where(tensors([*model.parameters(), *model.buffers(), *inputs, *kwargs.values()]))
-    run = _Run(model, (inputs, kwargs), device, max_time)
+    model = regrouped(model) if is_exported(model) else model
+    device, dtype = _where(tensors([*model.parameters(), *model.buffers(), *inputs, *kwargs.values()]))
+    with torch.no_grad(), no_hooks_of_all_modules():
+        counted = count(model, *inputs, **kwargs)
     roof = peaks or kept_peaks(device, dtype, torch.get_num_threads(), precision(device))
-    run.measure()
-    return run.result(roof)
+    return _Run(model, (inputs, kwargs), device, max_time).result(counted, roof)
+
+
+def _where(held: Sequence[torch.Tensor]) -> tuple[str, torch.dtype]:
+    """The device and the floating type of a model's weights and inputs: those of the first floating ones."""
+    if any(x.is_meta for x in held):
+        raise cannot(
+            "On the meta device there are shapes but no data, so nothing can be timed. "
+            "Make the model and the inputs on a real device.",
+            "meta 设备上只有形状，没有数据，无法计时。请在真实设备上创建模型和输入。",
+        )
+    floating = [x.dtype for x in held if x.is_floating_point()]
+    return str(held[0].device) if held else "cpu", (floating or [torch.float32])[0]
 
 
 class _Run:
-    """One placing while it is under way."""
+    """One placing. samples_s: layer (or OUTSIDE) -> seconds, one value a round; whole_s: of the whole. floor_s: of calls that do next to
+    nothing. got: the share of its processor that this thread got.
+    """
+
+    rounds = 0
 
     def __init__(self, model: nn.Module, arguments: Any, device: str, max_time: float) -> None:
-        self.device, self.kind, self.max_time = device, device.split(":")[0], max_time
-        self.copies = Copies(Real().stand_for, Counter())
-        own, *arguments = self.copies.of_call((model, *arguments))
-        self.whole = Call(forward=own, arguments=tuple(arguments), written=True)
-        with self._settings(t("the first time", "第一次")):
-            seen = Capture(self.whole, device)
-        self.layers, self.as_layer = seen.layers, seen.units[id(own)]
-        self.alone = self.layers == [self.as_layer]
-        self.named = {unit.name: unit.module for unit in self.layers}
-        with self._settings(t("again", "再次")), no_hooks_of_all_modules():
-            self.counted = count(own, *arguments[0], **arguments[1])
-        self.outside_s: list[float] = []  # what runs outside the layers, one value a round
-        self.idle: float | None = None
-        self.rounds, self.got = 0, 1.0  # got: share of the processor that this thread got while it timed
-        self.floor = [] if self.kind == "cuda" else floor(device)
-
-    def measure(self) -> None:
-        """Time the layers one by one and the whole in rounds; on a GPU the kernels in the profile of the whole are their time."""
-        self.bar, self.began = progress(self.max_time, t("placing the layers", "逐层测量")), time.perf_counter()
-        before, quiet = time.thread_time(), contextlib.redirect_stdout(io.StringIO())
+        self.device, self.max_time = device, max_time
+        self.samples_s, self.whole_s, self.floor_s = defaultdict[str, list[float]](list), list[float](), list[float]()
+        copies = Copies(Real().stand_for, Counter())
+        own, args, kwargs = copies.of_call((model, *arguments))
+        self.whole = Call("", own, (args, kwargs), written=True)
         try:
-            with self._settings(t("again", "再次")), no_hooks_of_all_modules(), quiet:
-                if self.kind == "cuda":
-                    self._on_cuda()
-                else:
-                    self._one_by_one()
+            with copies.in_place(), generators_preserved(device), torch.no_grad():
+                self.own, *others = capture(self.whole, device)
+                self.alone = not others
+                self.layers = [unit for unit in others if not unit.container] or [self.own]
+                self.modules = {unit.name: unit.module for unit in self.layers}
+                with no_hooks_of_all_modules(), contextlib.redirect_stdout(io.StringIO()):
+                    self._measure()
         finally:
-            end_progress(self.bar)
-            self.copies.clear()
-        self.got = (time.thread_time() - before) / self._spent()
+            copies.clear()
 
-    def _on_cuda(self) -> None:
-        """Runs under the profiler, as many as carry a range where the time suffices; then samples of the whole without it, several runs
-        in a row: in the rest of its time no kernel runs.
-        """
+    @property
+    def on_cuda(self) -> bool:
+        """Whether the kernels in a profile say how long a layer takes."""
+        return self.device.startswith("cuda")
+
+    def _measure(self) -> None:
+        """Rounds until the next would go over the budget, or over twice of it where they are too few for likely ranges."""
+        self.began, before, spent = time.perf_counter(), time.thread_time(), 0.0
+        bar = progress(self.max_time, t("placing the layers", "逐层测量"))
+        try:
+            for _ in self._by_kernels() if self.on_cuda else self._one_by_one():
+                self.rounds, started, spent = self.rounds + 1, spent, self._spent()
+                reach(bar, spent, self.max_time)
+                limit = self.max_time * (1 if enough(self.rounds) else 2)
+                if self.rounds == MOST_ROUNDS or 2 * spent - started > limit or out_of_time():
+                    break
+        finally:
+            end_progress(bar)
+        self.got = (time.thread_time() - before) / spent
+
+    def _by_kernels(self) -> Iterator[None]:
+        """Each round: one run under the profiler, then several in a row without it, in the rest of whose time no kernel runs."""
+        watch, runs = clock(self.device), list[Call]()
+
+        def in_a_row() -> None:
+            for run in runs:
+                run()
+
         for _ in range(2):
             self.whole.renew()
             self.whole()
-        until = FOR_PROFILES * self.max_time
-        while not self.rounds or self.rounds < FEWEST_ROUNDS and self._spent() < until and not out_of_time():
+        while True:
             self.whole.renew()
-            parts = by_kernels(self.whole, self.named)
-            for unit in self.layers:
-                unit.kernels_s.append(parts[unit.name])
-            self.outside_s.append(parts[OUTSIDE])
-            self.rounds += 1
-        samples = self.whole.samples_s
-        while len(samples) < 2 or len(samples) < FEWEST_ROUNDS and self._spent() < self.max_time:
-            calls = [replace(self.whole) for _ in range(STEADY_CALLS)]
-            for call in calls:
-                call.renew()
-            wait(self.device)
-            began = time.perf_counter()
-            for call in calls:
-                call()
-            wait(self.device)
-            samples.append((time.perf_counter() - began) / STEADY_CALLS)
-        busy = [sum(parts) for parts in zip(self.outside_s, *(unit.kernels_s for unit in self.layers), strict=True)]
-        self.idle = max(0.0, 1 - median(busy) / max(median(samples), TINY))
+            for name, seconds in by_kernels(self.whole, self.modules).items():
+                self.samples_s[name].append(seconds)
+            runs[:] = [replace(self.whole) for _ in range(STEADY_CALLS)]
+            for run in runs:
+                run.renew()
+            self.whole_s.append(watch.block(in_a_row, 1) / STEADY_CALLS)
+            yield
 
-    def _one_by_one(self) -> None:
-        """Rounds of the whole and of the layers, each alone, until the next would go over the budget."""
-        empty, calls = sweep(self.device), [call for unit in self.layers for call in unit.timed]
-        round_s, most_s = 0.0, self.max_time
-        while self.rounds < MOST_ROUNDS and (
-            not self.rounds or self._spent() + round_s <= most_s and not out_of_time()
-        ):
-            started = self._spent()
+    def _one_by_one(self) -> Iterator[None]:
+        """Each round: one run of the whole, which says what runs outside the layers, then the calls of the layers, each alone."""
+        watch, empty, calls = (
+            clock(self.device),
+            sweep(self.device),
+            [call for unit in self.layers for call in unit.timed],
+        )
+        now, nothing = watch.reader(), floor(self.device)
+        cost_s = look_s(now)
+        while True:
             if not self.alone:
                 self.whole.renew()
                 empty()
-                parts = by_clock(self.whole, self.named, self.device)
-                self.whole.samples_s.append(sum(parts.values()))
-                self.outside_s.append(parts[OUTSIDE])
-            timed_round([*calls, *self.floor], self.device, empty)
-            self.rounds += 1
-            self.bar.update(min(self._spent(), self.max_time) - self.bar.n)
-            round_s = self._spent() - started
-            most_s = self.max_time * (1 if self.rounds >= FEWEST_ROUNDS else 2)
+                parts = by_clock(self.whole, self.modules, now, cost_s)
+                self.whole_s.append(sum(parts.values()))
+                self.samples_s[OUTSIDE].append(parts[OUTSIDE])
+            found = timed_round([*calls, *nothing], watch, empty)
+            for name in self.modules:
+                self.samples_s[name].append(sum(found[name]))
+            self.floor_s += found[FLOOR]
+            yield
 
     def _spent(self) -> float:
         return time.perf_counter() - self.began
 
-    def result(self, roof: Peaks) -> Roofline:
+    def result(self, counted: FlopCount, roof: Peaks) -> Roofline:
         """What was measured, as a Roofline."""
-        work = {node.name: node for _, node in self.counted.by_module.walk()}
-        layers = []
-        for unit in self.layers:
-            layers.append(self._layer(unit, work[unit.name].flops if unit.name in work else 0, unit.samples_s, roof))
-        roof, raised = _raised(roof, layers)
-        layers = [replace(layer, peaks=roof) for layer in layers]
-        whole = layers[0] if self.alone and layers else self._whole(layers, roof)
-        if self.kind != "cuda" and self.outside_s or any(self.outside_s):
-            flops, samples = (
-                max(0, whole.flops - sum(layer.flops for layer in layers)),
-                [s * 1e3 for s in self.outside_s],
-            )
-            layers.append(Layer(OUTSIDE, "", flops, 0, median(samples), 1, roof, tuple(samples)))
-        shown = () if self.alone else tuple(layers)
-        return Roofline(whole, shown, roof, self.rounds, (*raised, *self._remarks()), self.idle)
+        floor_ms = 1e3 * median_interval(self.floor_s).low if self.floor_s else 0.0
+        flops, idle = {node.name: node.flops for _, node in counted.by_module.walk()}, None
 
-    def _layer(self, unit: Unit, flops: int, samples_s: list[float], roof: Peaks) -> Layer:
-        samples = tuple(seconds * 1e3 for seconds in samples_s)
-        least = [seconds for call in self.floor for seconds in call.samples_s]
-        overhead_ms = unit.calls * median_interval(least).low * 1e3 if least else 0.0
-        kind, calls = type(unit.module).__name__, max(unit.calls, 1)
-        return Layer(unit.name, kind, flops, unit.moved, median(samples), calls, roof, samples, overhead_ms)
+        def layer_of(unit: Unit, samples_s: Sequence[float]) -> Layer:
+            kind, samples_ms = type(unit.module).__name__, tuple(1e3 * seconds for seconds in samples_s)
+            work = flops.get(unit.name, 0), unit.moved, unit.calls
+            return Layer(unit.name, kind, *work, roof, samples_ms, unit.calls * floor_ms)
 
-    def _whole(self, layers: Sequence[Layer], roof: Peaks) -> Layer:
-        """The model as if it were one layer: what enters and leaves it, and every weight, once."""
-        whole = self._layer(self.as_layer, self.counted.flops, self.whole.samples_s, roof)
-        idle_ms = (self.idle or 0.0) * whole.time_ms
-        return replace(whole, overhead_ms=max(idle_ms, sum(layer.overhead_ms for layer in layers)))
+        layers = [layer_of(unit, self.samples_s[unit.name]) for unit in self.layers]
+        higher, notes = _raised(roof, layers), [*self._remarks(counted)]
+        if higher != roof:
+            notes += [
+                t("A layer was faster than the probes: the roof is raised to it.", "有的层比探测还快：屋顶已抬到那里。")
+            ]
+        if self.on_cuda:
+            busy_s = [sum(parts) for parts in zip(*self.samples_s.values(), strict=True)]
+            idle = max(0.0, 1 - median(busy_s) / max(median(self.whole_s), TINY))
+        whole = layers[0]
+        if not self.alone:
+            whole = replace(layer_of(self.own, self.whole_s), flops=counted.flops)
+            least_ms = max((idle or 0.0) * whole.time_ms, sum(layer.overhead_ms for layer in layers))
+            whole, rest = replace(whole, overhead_ms=least_ms), whole.flops - sum(layer.flops for layer in layers)
+            samples_ms = tuple(1e3 * seconds for seconds in self.samples_s[OUTSIDE])
+            layers.append(Layer(OUTSIDE, "", max(0, rest), 0, 1, roof, samples_ms))
+        whole, *layers = [replace(one, peaks=higher) for one in (whole, *layers)]
+        return Roofline(whole, () if self.alone else tuple(layers), higher, self.rounds, tuple(notes), idle)
 
-    def _remarks(self) -> Iterator[str]:
+    def _remarks(self, counted: FlopCount) -> Iterator[str]:
         if not enough(self.rounds):
             yield t(
                 f"{self.rounds} round{'s' * (self.rounds != 1)} of all layers fitted into {self.max_time:g} s, too few for likely "
@@ -201,43 +218,16 @@ class _Run:
                 "and take the caches; run it again when the machine is quieter.",
                 f"受到干扰：本进程只拿到了 {self.got:.0%} 的处理器时间。其他程序会拉长耗时、占用缓存；请在机器空闲时再运行一次。",
             )
-        if not self.counted.exact:
-            names = ", ".join(self.counted.unknown)
+        if not counted.exact:
+            names = ", ".join(counted.unknown)
             yield t(
                 f"FLOPs are a lower bound: no formula for {names}.", f"FLOPs 只是下界：没有以下算子的公式：{names}。"
             )
 
-    @contextlib.contextmanager
-    def _settings(self, when: str) -> Iterator[None]:
-        """No gradients; random numbers are put back afterwards; an exception of the model becomes a RooflineError. when: it runs."""
-        try:
-            with self.copies.in_place(), generators_preserved(self.device), torch.no_grad():
-                yield
-        except RooflineError:
-            raise
-        except (CountError, Refused) as error:
-            raise RooflineError(str(error)) from error
-        except Exception as error:
-            why = reason(error)
-            raise cannot(
-                f"The model stopped when it ran {when} on copies of these inputs: {why}. place runs it many times: call it twice "
-                "by itself, as model(x), and make that work first.",
-                f"模型在这些输入的副本上{when}运行时停下了：{why}。place 要运行它很多次：请先单独调用两次，例如 model(x)，让它跑通。",
-            ) from error
 
-
-def _raised(roof: Peaks, layers: Sequence[Layer]) -> tuple[Peaks, list[str]]:
-    """The roof lifted to the fastest layers, as far as even the slow end of their interval shows it; and a sentence."""
-    higher, names = roof, list[str]()
-    for layer in layers:
-        if enough(len(layer.samples_ms)) and layer.time_ms > 0:
-            slow_s = max(layer.interval_ms[1] * 1e-3, TINY)
-            lifted = higher.raised(layer.flops / slow_s, layer.moved / slow_s)
-            names += [layer.label] * (lifted != higher)
-            higher = lifted
-    listed = ", ".join(names)
-    note = t(
-        f"A layer was faster than the probes: the roof is raised to it ({listed}).",
-        f"有的层比探测还快：屋顶已抬到那里（{listed}）。",
-    )
-    return higher, [note] * bool(names)
+def _raised(roof: Peaks, layers: Sequence[Layer]) -> Peaks:
+    """The roof lifted to the fastest layers, as far as even the slow end of their interval shows it."""
+    sure = [(one, max(one.interval_ms[1] * 1e-3, TINY)) for one in layers if enough(len(one.samples_ms))]
+    work = max([roof.flops_per_s, *(layer.flops / slow_s for layer, slow_s in sure)])
+    traffic = max([roof.bytes_per_s, *(layer.moved / slow_s for layer, slow_s in sure)])
+    return replace(roof, flops_per_s=work, bytes_per_s=traffic)

@@ -6,39 +6,43 @@ finds its data in the cache, and rounds spread every layer's samples over the wh
 
 from __future__ import annotations
 
-import gc
 import random
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import nn
 
+from course.core.machine import passport
 from course.roofline.exported import REST
 from course.roofline.inside import around
-from course.roofline.machine import cache_bytes, clock, free_bytes, wait
+from course.roofline.machine import cache_bytes
 from course.roofline.tensors import copied, moved, size, tensors
 from course.roofline.words import cannot
+from course.timing import Clock
 
 LARGEST_SWEEP = 512 << 20
 """Bytes read at most to empty a cache."""
+FLOOR = "(floor)"
+"""The name of calls that do next to nothing."""
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass
 class Call:
     """A function on arguments of its own, to be timed. A layer is called with its hooks: they may do part of its work.
 
-    written: whether a run writes to the arguments, so that each gets new copies. context: entered around each run. samples_s: seconds,
-    one value a run.
+    of: the name of the layer. written: whether a run writes to the arguments, so that each gets new copies. context: gives what is entered
+    around each run.
     """
 
+    of: str
     forward: Callable[..., Any]
     arguments: tuple[Any, Any]
     written: bool = False
-    context: Callable[[], Any] = nullcontext
-    samples_s: list[float] = field(default_factory=list)
+    context: Callable[[], AbstractContextManager[Any]] = nullcontext
 
     def renew(self) -> None:
         """New copies of arguments that a run writes to."""
@@ -48,94 +52,75 @@ class Call:
         args, kwargs = self.now
         return self.forward(*args, **kwargs)
 
-    def time(self, device: str) -> None:
-        """Run it once and keep the time."""
-        now = clock(device)
-        with self.context():
-            wait(device)
-            began = now()
-            self()
-            wait(device)
-            self.samples_s.append(now() - began)
-
 
 @dataclass(eq=False)
 class Unit:
-    """A module and what was seen of it. moved: bytes of all its calls. calls: how often it ran. timed: its calls, if it is a layer.
-    kernels_s: on a GPU, the seconds of its kernels, one value a run.
+    """A module and what was seen of it. moved: bytes of all its calls. calls: how often it ran. container: whether it called another one.
+    timed: its calls, if it is a layer.
     """
 
     name: str
     module: nn.Module
     moved: int = 0
     calls: int = 0
+    container: bool = False
     timed: list[Call] = field(default_factory=list)
-    kernels_s: list[float] = field(default_factory=list)
-
-    @property
-    def samples_s(self) -> list[float]:
-        """Seconds of all its calls, one value a round."""
-        rounds = zip(*(call.samples_s for call in self.timed), strict=True)
-        return self.kernels_s or [sum(seconds) for seconds in rounds]
 
 
-class Capture:
-    """One run of the whole in which modules note their bytes, and layers get their calls with copies of what they were given.
+def capture(whole: Call, device: str) -> list[Unit]:
+    """One run of the whole in which modules note their bytes, and layers get their calls with copies of what they were given: those that
+    ran, in the order of their first calls.
 
-    layers: modules that called no other one, in the order of their first calls. Modules of nn.utils.parametrize, which make a weight
-    of the layer they are in, belong to that layer. Raises RooflineError where a call cannot be repeated alone.
+    Modules of nn.utils.parametrize, which make a weight of the layer they are in, belong to that layer. Raises RooflineError where
+    a call cannot be repeated alone.
     """
+    units = {
+        id(part): Unit(name, part)
+        for name, part in whole.forward.named_modules()
+        if "parametrizations" not in name.split(".") and not name.startswith(REST)
+    }
+    on_gpu, ran, open_units = device.startswith("cuda"), dict[str, Unit](), list[Unit]()
+    room = float("inf") if on_gpu else (passport("cpu")["memory_gib"] or 8) * 2**30 / 3  # for copies
 
-    def __init__(self, whole: Call, device: str) -> None:
-        self.whole, self.device = whole, device
-        self.room = float("inf") if device.startswith("cuda") else free_bytes(device) / 3  # of copies
-        self.units = {
-            id(part): Unit(name, part)
-            for name, part in whole.forward.named_modules()
-            if "parametrizations" not in name.split(".") and not name.startswith(REST)
-        }
-        self.open_calls: list[Any] = []
-        self.containers: set[int] = set()
-        self.ran: dict[int, Unit] = {}
-        self.refused: Exception | None = None
-        whole.renew()
-        with around([unit.module for unit in self.units.values()], self._before, self._after):
-            whole()
-        if self.refused:
-            raise self.refused
-        self.layers = [unit for key, unit in self.ran.items() if key not in self.containers]
-
-    def _before(self, module: nn.Module, args: Any, kwargs: Any) -> None:
-        if self.open_calls and self.open_calls[-1][0] is not module:
-            self.containers.add(id(self.open_calls[-1][0]))
-        self.ran.setdefault(id(module), self.units[id(module)])
-        inputs = tensors((args, kwargs))
-        self.open_calls.append(
-            (module, inputs, _versions(inputs), self._own((args, kwargs), inputs), _autocast(self.device))
-        )
-
-    def _own(self, arguments: Any, inputs: Sequence[torch.Tensor]) -> Any:
-        """Copies of the arguments; where there can be none, `refused` says why."""
-        if any(map(torch._C._functorch.is_functorch_wrapped_tensor, inputs)):
-            self.refused = cannot(
-                "Layers run inside a transform of torch.func, such as vmap, and cannot be timed one by one: place one of them by itself.",
-                "有的层运行在 torch.func 的变换（例如 vmap）里，无法逐层计时：请单独对其中一层使用 place。",
-            )
-        elif self.room < sum(map(size, inputs)):
-            self.refused = cannot(
-                "Copies of what the layers get do not fit into memory: give place a smaller batch.",
-                "内存放不下各层输入的副本：请把批大小调小一些。",
-            )
-        return None if self.refused else copied(arguments)
-
-    def _after(self, module: nn.Module, output: Any) -> None:
-        _, inputs, versions, own, context = self.open_calls.pop()
-        unit, written = self.units[id(module)], versions != _versions(inputs)
+    def seen(module: nn.Module, call: Callable[[], Any], args: Any, kwargs: Any) -> Any:
+        nonlocal room
+        unit, inputs = units[id(module)], tensors((args, kwargs))
+        ran.setdefault(unit.name, unit)
+        if open_units:
+            open_units[-1].container = True
+        _check(inputs, room)
+        versions, own, context = _versions(inputs), copied((args, kwargs)), _autocast(device)
+        open_units.append(unit)
+        try:
+            output = call()
+        finally:
+            open_units.pop()
+        written = versions != _versions(inputs)
         unit.moved += moved(module, inputs, output, written)
         unit.calls += 1
-        if id(module) not in self.containers:
-            self.room -= sum(map(size, inputs))
-            unit.timed.append(Call(forward=module, arguments=own, written=written, context=context))
+        if not unit.container:
+            room -= sum(map(size, inputs))
+            unit.timed.append(Call(unit.name, module, own, written, context))
+        return output
+
+    whole.renew()
+    with around([unit.module for unit in units.values()], seen):
+        whole()
+    return [*ran.values()]
+
+
+def _check(inputs: Sequence[torch.Tensor], room: float) -> None:
+    """Raises RooflineError where there can be no copies of these."""
+    if any(map(torch._C._functorch.is_functorch_wrapped_tensor, inputs)):
+        raise cannot(
+            "Layers run inside a transform of torch.func, such as vmap, and cannot be timed one by one: place one of them by itself.",
+            "有的层运行在 torch.func 的变换（例如 vmap）里，无法逐层计时：请单独对其中一层使用 place。",
+        )
+    if room < sum(map(size, inputs)):
+        raise cannot(
+            "Copies of what the layers get do not fit into memory: give place a smaller batch.",
+            "内存放不下各层输入的副本：请把批大小调小一些。",
+        )
 
 
 def _versions(inputs: Sequence[torch.Tensor]) -> list[int]:
@@ -143,7 +128,7 @@ def _versions(inputs: Sequence[torch.Tensor]) -> list[int]:
     return [x._version for x in inputs if not x.is_inference()]
 
 
-def _autocast(device: str) -> Callable[[], Any]:
+def _autocast(device: str) -> Callable[[], AbstractContextManager[Any]]:
     """The autocast in force, to be entered again where the call is repeated."""
     kind = device.split(":")[0]
     if not torch.is_autocast_enabled(kind):
@@ -152,28 +137,25 @@ def _autocast(device: str) -> Callable[[], Any]:
     return lambda: torch.autocast(kind, dtype=dtype)
 
 
-def floor(device: str, times: int = 3) -> list[Call]:
+def floor(device: str) -> list[Call]:
     """Calls that do next to nothing: an operator on one number."""
-    return [Call(forward=nn.ReLU().forward, arguments=((torch.zeros(1, device=device),), {})) for _ in range(times)]
+    return [Call(FLOOR, nn.ReLU().forward, ((torch.zeros(1, device=device),), {})) for _ in range(3)]
 
 
 def sweep(device: str) -> Callable[[], Any]:
     """Reads twice the last-level cache of the device (at most 512 MiB), so that nothing else is left in it."""
-    wanted = int(min(2 * cache_bytes(device), LARGEST_SWEEP, free_bytes(device) // 4))
+    wanted = min(2 * cache_bytes(device), LARGEST_SWEEP)
     buffer, total = torch.ones(wanted // 4, device=device), torch.empty((), device=device)
     return lambda: torch.sum(buffer, 0, out=total)
 
 
-def timed_round(calls: Sequence[Call], device: str, empty: Callable[[], Any]) -> None:
-    """Empty the cache, then take one sample of every call, in random order; no garbage is collected meanwhile."""
+def timed_round(calls: Sequence[Call], clock: Clock, empty: Callable[[], Any]) -> Mapping[str, list[float]]:
+    """Empty the cache, then time every call once, in random order: layer -> seconds of each of its calls."""
     for call in calls:
         call.renew()
     empty()
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        for call in random.Random(len(calls[0].samples_s)).sample(calls, len(calls)):
-            call.time(device)
-    finally:
-        if collecting:
-            gc.enable()
+    found = defaultdict[str, list[float]](list)
+    for call in random.Random().sample(calls, len(calls)):
+        with call.context():
+            found[call.of].append(clock.block(call, 1))
+    return found

@@ -8,7 +8,8 @@ from html import escape
 from typing import Any
 
 from course.core.i18n import both, pick, t
-from course.core.tables import as_html, as_text
+from course.core.plain_text import text_of
+from course.core.tables import as_html
 from course.core.units import format_ms, scaled
 from course.figures.block import Block
 from course.figures.plot import Plot
@@ -42,7 +43,7 @@ TRY = {
 """What may help, by what limits it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Roofline:
     """A model placed under its machine's measured roof.
 
@@ -76,11 +77,8 @@ class Roofline:
             for layer, (part, low, high) in zip((self.whole, *self.layers), parts, strict=True)
         ]
 
-    def table(self) -> str:
-        """The table as text: the whole model, then the layers and what runs outside them, the longest first."""
-        return "\n".join(as_text(self._lines()))
-
     def _lines(self) -> list[list[str]]:
+        """The table: the whole model, then the layers and what runs outside them, the longest first."""
         head = t(
             "layer|FLOPs|bytes|time|of the time|likely range|limited by|of its roof|likely range",
             "层|FLOPs|字节|耗时|占耗时|可能范围|受限于|占屋顶|可能范围",
@@ -158,39 +156,31 @@ class Roofline:
             "a cache, or the algorithm does less work than counted.",
             "字节数是最少需要的量：每层的输入、权重和输出各算一次；超过屋顶的 100%，说明数据来自缓存，或者算法实际运算比计数少。",
         )
-        return (self.peaks.sentence(), *self.peaks.notes, bytes_, self._how(), *self.notes)
-
-    def _how(self) -> str:
-        """How the layers were timed; on a GPU, how much of the time it waits."""
+        part = percent(sum(layer.time_ms for layer in self.points) / max(self.whole.time_ms, TINY))
+        how = t(
+            f"{self.rounds} rounds, each layer alone, its data out of the cache; ranges (95 %) hold within this run. The rows sum up to "
+            f"{part} of the model in one piece.",
+            f"测了 {self.rounds} 轮，每层单独计时，数据都不在缓存里；范围（95%）只对这一次运行有效。各行之和是整个模型一次运行的 {part}。",
+        )
         if self.idle is not None:
             idle, whole = percent(self.idle), format_ms(self.whole.time_ms)
-            return t(
+            how = t(
                 f"{self.rounds} rounds; a layer's time is that of its kernels inside the whole. The GPU idles {idle} of the {whole} that "
                 "the whole takes, several in a row without a wait.",
                 f"测了 {self.rounds} 轮；每层的耗时是它的 kernel 在整个模型里运行的时间。连续运行、中间不等待，"
                 f"整个模型每次耗时 {whole}，其中 {idle} 的时间 GPU 闲着。",
             )
-        part = percent(sum(layer.time_ms for layer in self.points) / max(self.whole.time_ms, TINY))
-        return t(
-            f"{self.rounds} rounds, each layer alone, its data out of the cache; ranges (95 %) hold within this run. The rows sum up to "
-            f"{part} of the model in one piece.",
-            f"测了 {self.rounds} 轮，每层单独计时，数据都不在缓存里；范围（95%）只对这一次运行有效。各行之和是整个模型一次运行的 {part}。",
-        )
-
-    def __str__(self) -> str:
-        remarks = (f"  {line}" for line in self.remarks())
-        return "\n".join([self.sentence(), self.try_first(), "", self.table(), "", *remarks])
-
-    def __repr__(self) -> str:
-        return self.sentence()
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
+        return (self.peaks.sentence(), *self.peaks.notes, bytes_, how, *self.notes)
 
     def _repr_html_(self) -> str:
-        said = f"<strong>{escape(self.sentence())}</strong><br>{escape(self.try_first())}"
-        notes = "".join(f"<div><small>{escape(line)}</small></div>" for line in self.remarks())
-        return f'<div><p>{said}</p><div style="overflow-x:auto">{as_html(self._lines())}</div>{notes}</div>'
+        said = "".join(f"<p>{escape(line)}</p>" for line in (self.sentence(), self.try_first()))
+        notes = "".join(f"<p><small>{escape(line)}</small></p>" for line in self.remarks())
+        return f'<div>{said}<div style="overflow-x:auto">{as_html(self._lines())}</div>{notes}</div>'
+
+    def __str__(self) -> str:
+        return text_of(self._repr_html_())
+
+    __repr__ = __str__
 
 
 def _line(name: str, layer: Layer, every: Sequence[Layer]) -> list[str]:

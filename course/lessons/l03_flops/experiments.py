@@ -6,7 +6,6 @@ Counts are MACs (one multiply feeding one accumulate) unless a name says FLOPs.
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,7 +24,6 @@ from course.flags import using
 from course.flops import count
 from course.lessons.l03_flops.crosscheck import cross_check
 from course.lessons.l03_flops.heap import ANEW, AS_IT_COMES, reuse_memory
-from course.timing.clock import MIN_BLOCK_S, WallClock
 
 LESSON = "03_flops"
 
@@ -179,19 +177,9 @@ def _faults(run: Callable[[], object]) -> float:
     return statistics.median(counts)
 
 
-class _ThreadClock(WallClock):
-    """Processor time of the calling thread, so that other programs are not in it; for work that one thread of a CPU does."""
-
-    def __init__(self) -> None:
-        super().__init__("cpu")
-        self.block_s = MIN_BLOCK_S
-
-    def reader(self) -> Callable[[], float]:
-        return time.thread_time
-
-
 def _against_dense(channels: int, size: int, groups: tuple[int, ...], seconds: float) -> list[dict]:
     """Time and MACs of grouped convolutions as shares of the dense one, on one thread, without page faults."""
+    from course.roofline.machine import ThreadClock
     from course.timing import compare
 
     reuse_memory()
@@ -200,7 +188,7 @@ def _against_dense(channels: int, size: int, groups: tuple[int, ...], seconds: f
         for _ in range(3):
             run()
     runs = {name: run for name, (run, _) in made.items()}
-    found = compare(runs, baseline="1", max_time=seconds, clock=_ThreadClock())
+    found = compare(runs, baseline="1", max_time=seconds, clock=ThreadClock())
     return [
         {
             "channels": channels,
@@ -315,6 +303,7 @@ def _placed(roof: object, seconds: float, budget: Budget) -> Iterator[dict]:
 def roof(budget: Budget) -> Iterator[dict]:
     """Measured peaks, one linear layer with two batches taking turns, and six operations under the peaks."""
     from course.roofline import peaks
+    from course.roofline.machine import ThreadClock
     from course.timing import compare
 
     torch.set_num_threads(1)  # restored afterwards
@@ -326,7 +315,7 @@ def roof(budget: Budget) -> Iterator[dict]:
         {"1": lambda: layer(small), "64": lambda: layer(large)},
         baseline="1",
         max_time=max(0.25 * budget.seconds, 0.2),
-        clock=_ThreadClock(),
+        clock=ThreadClock(),
     )
     yield {"part": "batch", "work_ratio": BATCHES[1] / BATCHES[0], **race_row(race), "threads": 1}
     yield from _placed(found, 0.4 * budget.seconds, budget)
@@ -356,17 +345,17 @@ def draw_roof(record: Record, bets: dict) -> Plot:
         name: peak[name]
         for name in ("flops_per_s", "bytes_per_s", "dtype", "device", "threads", "precision", "created")
     }
-    found = Peaks(**given, machine={})
+    found = Peaks(**given)
     layers = [
         Layer(
             telling.name(row["operation"]),
             "",
             row["flops"],
             row["bytes"],
-            row["time_ms"],
             row["calls"],
             found,
-            overhead_ms=row["overhead_ms"],
+            (row["time_ms"],),
+            row["overhead_ms"],
         )
         for row in operations
     ]

@@ -17,17 +17,17 @@ from course.roofline.layer import OUTSIDE
 from course.roofline.tensors import moved, tensors
 
 peaks_module = sys.modules["course.roofline.peaks"]
-GIVEN = Peaks(100e9, 20e9, "float32", "cpu", 1, {}, "2026-05-01T09:30:00Z")  # ridge: 5 FLOPs a byte
+GIVEN = Peaks(100e9, 20e9, "float32", "cpu", 1, "2026-05-01T09:30:00Z")  # ridge: 5 FLOPs a byte
 STEADY = (0.97, 0.97, 0.97, 0.98, 0.99, 1.0, 1.0, 1.01, 1.02, 1.03, 1.03, 1.03)
 
 
 def layer(flops: int, moved: int, time_ms: float, name: str = "fc", kind: str = "Linear", **more) -> Layer:
     samples = tuple(time_ms * part for part in more.pop("spread", STEADY))
-    return Layer(name, kind, flops, moved, time_ms, 1, GIVEN, samples, **more)
+    return Layer(name, kind, flops, moved, 1, GIVEN, samples, **more)
 
 
 def outside(time_ms: float) -> Layer:
-    return Layer(OUTSIDE, "", 0, 0, time_ms, 1, GIVEN, tuple(time_ms * part for part in STEADY))
+    return Layer(OUTSIDE, "", 0, 0, 1, GIVEN, tuple(time_ms * part for part in STEADY))
 
 
 def of(*layers: Layer, **more) -> Roofline:
@@ -99,7 +99,7 @@ def test_traffic_counts_each_tensor_once():
 def test_text_and_html():
     found = roofline(notes=("a <note>",))
     said = "conv (Conv2d) takes 80% of the time and reaches 49% to 52% of its compute roof."
-    assert found.sentence() == said == repr(found) and "a &lt;note&gt;" in found._repr_html_()
+    assert found.sentence() == said == repr(found).splitlines()[0] and "a &lt;note&gt;" in found._repr_html_()
     set_language("zh")
     assert "仅访存" in str(found) and "各层之外" in str(found) and "计算屋顶" in found._repr_html_()
 
@@ -165,7 +165,7 @@ def test_peaks_are_measured_and_name_their_settings(small_probes, monkeypatch):
     assert torch.equal(state, torch.get_rng_state())
     assert first.flops_per_s > 0 < first.bytes_per_s
     assert (first.device, first.dtype, first.threads) == ("cpu", "float32", torch.get_num_threads())
-    assert first.machine["torch"] == torch.__version__ and first.notes == ()
+    assert first.notes == ()
     before = torch.backends.mkldnn.conv.fp32_precision
     torch.backends.mkldnn.conv.fp32_precision = "tf32"
     try:
@@ -179,7 +179,7 @@ def test_peaks_of_a_busy_machine_say_so(small_probes, monkeypatch):
     assert " 0%" in peaks("cpu", max_time=0.05).notes[0]
 
 
-@pytest.mark.parametrize("arguments", [{"dtype": torch.int8}, {"max_time": 0}, {"device": "toaster"}])
+@pytest.mark.parametrize("arguments", [{"max_time": 0}, {"device": "toaster"}])
 def test_odd_requests_get_a_sentence(arguments, small_probes):
     with speaking("zh"), pytest.raises(ValueError, match="。") as caught:
         peaks(**({"device": "cpu"} | arguments))
@@ -201,7 +201,7 @@ def test_products_that_do_not_fit_are_left_out(small_probes, monkeypatch):
 
 def test_one_cpu_thread_is_timed_without_what_other_programs_take(monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
-    now = machine.clock("cpu")
+    now = machine.clock("cpu").reader()
     began = now()
     time.sleep(0.05)
-    assert now() - began < 0.05 and machine.clock("cuda") is time.perf_counter
+    assert now() - began < 0.05

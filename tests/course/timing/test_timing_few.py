@@ -77,9 +77,9 @@ def test_a_row_that_was_left_out_is_named_beside_those_that_are_drawn():
 
 @pytest.mark.parametrize("rounds", [1, 11, 12])
 def test_a_layer_has_a_range_from_twelve_rounds_on(rounds):
-    peaks = Peaks(1e11, 1e10, "float32", "cpu", 1, {}, "2026-01-01T00:00:00Z")
+    peaks = Peaks(1e11, 1e10, "float32", "cpu", 1, "2026-01-01T00:00:00Z")
     samples = tuple(1.0 + 0.1 * number for number in range(rounds))
-    layer = Layer("a", "Linear", 10**6, 10**6, 1.0, 1, peaks, samples)
+    layer = Layer("a", "Linear", 10**6, 10**6, 1, peaks, samples)
     wide = rounds >= FEWEST_ROUNDS
     assert (layer.row()["low_ms"] is not None) == (layer.row()["share_low"] is not None) == wide
     low, high = layer.interval_ms
