@@ -98,7 +98,7 @@ def page(
 
 
 def prose(text: str, lessons: Collection[str]) -> str:
-    """A text cell: terms lead to the glossary, other notebooks are pages, headings have Markdown's own addresses."""
+    """A text cell: terms lead to the glossary, other notebooks are pages."""
     text = TERM.sub(
         lambda found: f'<a class="term" href="glossary.html#{found[2]}" data-means="{found[1]}">{found[3]}</a>', text
     )
@@ -107,13 +107,7 @@ def prose(text: str, lessons: Collection[str]) -> str:
         lambda found: f"[{found[1]}]({found[2]}.md)" if found[2] in lessons else found[1],
         text,
     )
-    text = re.sub(r"\]\(<#([^>]+)>\)", lambda found: f"](#{_slug(found[1])})", text)
     return text + "\n"
-
-
-def _slug(anchor: str) -> str:
-    """JupyterLab's address of a heading as MyST writes it."""
-    return re.sub(r"[^\w-]", "", anchor.lower())
 
 
 def _calls(source: str) -> set[str]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.course.nbgrader_config import FILE
 from grader.project import HERE, Infrastructure, Project, ProjectError, name_of, notebook_in
-from grader.project.files import locked, replace, unlock
+from grader.project.files import locked, unlock
 from grader.project.names import fault, groups
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 PRIVATE = ("source", "release", "submitted", "autograded", "feedback")  # students may have accounts on this machine
 OURS = "grader.project.Infrastructure: "
-MOVED = "grader.nbgrader_config", "grader.course.nbgrader_config"  # what course folders of before import, and today's
 INCOMING, COMPLETE = "submitted/.import", "complete"  # no student's name begins with a dot
 UNSETTLED = (
     "an import was killed, and the hand-ins that it had written into {} cannot be put in place: {}. They are whole. Mend that, "
@@ -41,8 +40,7 @@ def init(
     project: Project | None = None,
     timezone: str | None = None,
 ) -> list[str]:
-    """Make a course directory, or complete one without overwriting a file; of an older one's settings the import of ours is mended.
-    Returns sentences about what was done.
+    """Make a course directory, or complete one without overwriting a file. Returns sentences about what was done.
 
     timezone: in which dates are read and shown; None for that of this machine. Raises ProjectError for one that is not known.
     """
@@ -57,10 +55,6 @@ def init(
     said = []
     config = root / "nbgrader_config.py"
     if config.exists():
-        text = config.read_text(encoding="utf-8")
-        if f"from {MOVED[0]} " in text:
-            replace(root, config, text.replace(f"from {MOVED[0]} ", f"from {MOVED[1]} ").encode())
-            said.append(f"{config} names {MOVED[1]} now, where it named {MOVED[0]}")
         said.append(f"kept {config}: language, course id, exchange and time zone stay as they are there")
     else:
         config.write_text(
@@ -150,11 +144,8 @@ class Course:
         try:
             return PyFileConfigLoader("nbgrader_config.py", path=str(self.root)).load_config()
         except Exception as error:  # it is Python, written by hand
-            old = isinstance(error, ModuleNotFoundError) and error.name == MOVED[0]
-            mend = f"; `python -m grader init {shlex.quote(str(self.root))}` mends that line" if old else ""
-            raise ProjectError(
-                f"{self.root / 'nbgrader_config.py'} cannot be read: {type(error).__name__}: {error}{mend}"
-            ) from error
+            said = f"{type(error).__name__}: {error}"
+            raise ProjectError(f"{self.root / 'nbgrader_config.py'} cannot be read: {said}") from error
 
     @cached_property
     def api(self) -> NbGraderAPI:

@@ -1,9 +1,7 @@
 """What the builder writes into the texts and cells of a notebook: marks in a text, the points of a checkpoint, the first code cell.
 
 A term ``[[plan]]`` or ``[[plan|plans]]`` becomes its word with the meaning on hover: plain HTML that JupyterLab, VS Code and Colab all
-show. The way of a fork ``[[#What counts as new?]]`` becomes the heading in bold, and a link to it in JupyterLab's form where JupyterLab
-(4.6) can follow one: it finds no heading by a name that is not ASCII, its own ¶ links neither. Elsewhere the bold words say where to
-go on. ``{{worth}}`` becomes the sentence on the points of a checkpoint.
+show. ``{{worth}}`` becomes the sentence on the points of a checkpoint.
 """
 
 from __future__ import annotations
@@ -17,8 +15,6 @@ from grader.project import Project, checkpoint_items
 from grader.project.source import Cell, read
 from grader.project.task import tasks
 
-FORK = re.compile(r"\[\[#(?P<heading>[^\]]+)\]\]")
-_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 Found = tuple[int, str, str]
 """Line, code of the rule (``course.questions.lint``), sentence."""
 
@@ -26,18 +22,6 @@ Found = tuple[int, str, str]
 @lru_cache(maxsize=1)
 def _terms() -> dict[str, glossary.Term]:
     return glossary.read()
-
-
-def heading_text(heading: str) -> str:
-    """A heading as a page shows it: without marks."""
-    return (
-        re.sub(r"\[\[[^\]|]+\|([^\]]+)\]\]", r"\1", heading).replace("`", "").replace("**", "").replace("*", "").strip()
-    )
-
-
-def anchor(heading: str) -> str:
-    """The address of a heading inside its notebook, as JupyterLab makes it."""
-    return "#" + heading_text(heading).replace(" ", "-")
 
 
 def prose(text: str, language: str) -> str:
@@ -48,37 +32,15 @@ def prose(text: str, language: str) -> str:
         known = terms.get(found["id"])
         return glossary.hover(known, found["words"], language) if known else found[0]
 
-    def way(found: re.Match[str]) -> str:
-        if heading_text(found["heading"]).isascii():
-            return f"[**{found['heading']}**](<{anchor(found['heading'])}>)"
-        return f"<strong>{found['heading']}</strong>"  # beside a Chinese sign Markdown would show the asterisks
-
-    return FORK.sub(way, glossary.replace_marks(text, term))
+    return glossary.replace_marks(text, term)
 
 
 def faults(cells: list[Cell]) -> Iterator[Found]:
-    """(line, rule, sentence) for each unknown mark."""
-    headings = {
-        code: {heading_text(one) for cell in cells if cell.language == code for one in _HEADING.findall(cell.body)}
-        for code in ("en", "zh")
-    }
-    for cell in cells:
-        if cell.kind != "markdown":
-            continue
-        marked = {found["id"] for found in glossary.marks(cell.body)}
-        for unknown in sorted(marked - set(_terms())):
-            yield (
-                cell.line,
-                "unknown-term",
-                f"[[{unknown}]] is not in course/lessons/glossary.yaml: add it there, or mend the mark",
-            )
-        for found in FORK.finditer(cell.body):
-            if heading_text(found["heading"]) not in headings[cell.language]:
-                yield (
-                    cell.line,
-                    "unknown-heading",
-                    f"[[#{found['heading']}]]: there is no such heading in this language",
-                )
+    """(line, rule, sentence) for each unknown term."""
+    for cell in (cell for cell in cells if cell.kind == "markdown"):
+        for unknown in sorted({found["id"] for found in glossary.marks(cell.body)} - set(_terms())):
+            said = f"[[{unknown}]] is not in course/lessons/glossary.yaml: add it there, or mend the mark"
+            yield cell.line, "unknown-term", said
 
 
 # --- the points of a checkpoint ---

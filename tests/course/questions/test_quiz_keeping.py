@@ -21,7 +21,7 @@ from course.questions.bank import read_yaml
 from course.questions.lint import language_faults
 from course.verbs import state
 from grader.project.source import parse
-from grader.project.texts import anchor, faults, prose
+from grader.project.texts import faults, prose
 from tests.support.sources import twins
 
 CARDS, TERMS = knowledge.read(), glossary.read()
@@ -154,21 +154,6 @@ def test_a_mark_becomes_a_word_with_its_meaning_and_code_stays_code():
     assert ">执行计划 (plan)</abbr>" in prose("[[plan]]", "zh")
 
 
-def test_a_fork_becomes_a_link_to_its_heading():
-    assert anchor("What `counts` as new?") == "#What-counts-as-new?"
-    assert prose("[[#什么算新]]", "zh") == "<strong>什么算新</strong>", "JupyterLab follows no such link"
-    assert prose("Go on at [[#What counts as new?]].", "en") == (
-        "Go on at [**What counts as new?**](<#What-counts-as-new?>)."
-    )
-
-
-SOURCE = twins("# Title?\n[[plan]] [[nonsense]] [[#No such heading]]", "# 标题？\n[[key]] [[#标题？]]")
-
-
-def test_marks_that_lead_nowhere_are_named():
-    found = list(faults(parse(SOURCE)))
-    assert [rule for _, rule, _ in found] == ["unknown-term", "unknown-heading"]
-    told = " | ".join(sentence for _, _, sentence in found)
-    for words in ("[[nonsense]] is not in", "[[#No such heading]]"):
-        assert words in told
-    assert "[[#标题？]]" not in told
+def test_a_mark_of_no_term_is_named():
+    found = list(faults(parse(twins("# Title\n[[plan]] [[nonsense]]", "# 标题\n[[key]]"))))
+    assert [rule for _, rule, _ in found] == ["unknown-term"] and "[[nonsense]] is not in" in found[0][2]

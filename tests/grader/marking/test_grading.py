@@ -274,18 +274,6 @@ def test_a_course_directory_is_made_once_and_its_secret_kept(tmp_path):
         Course(tmp_path)
 
 
-def test_a_course_directory_of_before_is_told_how_to_be_read_and_mended(tmp_path):
-    init(tmp_path / "course")
-    config = tmp_path / "course" / "nbgrader_config.py"
-    config.write_text(
-        config.read_text("utf-8").replace("grader.course.nbgrader_config", "grader.nbgrader_config"), "utf-8"
-    )
-    with pytest.raises(ProjectError, match="grader init .*course` mends"):
-        _ = Course(tmp_path / "course").config
-    init(tmp_path / "course")
-    assert Course(tmp_path / "course").language == "en"
-
-
 def test_as_many_are_marked_at_once_as_memory_holds(tmp_path, monkeypatch):
     """A container with 64 processors and 8 GB: each process loads torch."""
     (tmp_path / "memory.max").write_text("8589934592\n")
