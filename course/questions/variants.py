@@ -271,6 +271,13 @@ def faults(raw: Raw, keyless: bool) -> Iterator[str]:
         raw.get("kind") == "multiple" and isinstance(options, list) and raw["show"] < len(options)
     ):
         yield "field show: belongs to a question of kind multiple, and is fewer than it has options"
+    elif "show" in raw and not keyless:
+        others = sum(isinstance(one, Mapping) and not one.get("correct") for one in options)
+        if others >= raw["show"]:
+            yield (
+                f"field show: {others} options are wrong, so {raw['show']} could be shown without a right one; "
+                f"show {others + 1} or more, or delete wrong ones"
+            )
     known = {one for name in declared for one in _names_of(name)} | ({"shown"} if "show" in raw else set())
     if strange := set(raw.get("standard", {})) - known:
         yield f"field standard: {', '.join(sorted(strange))} is not drawn"

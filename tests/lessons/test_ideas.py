@@ -49,7 +49,11 @@ def test_an_idea_about_a_task_loses_its_parts_in_every_draw(idea: Idea):
             verdict = verdict_on(task, answer, seed)
             assert verdict.points == task.points, (seed, verdict.evidence, verdict.messages)
         else:
-            assert lost_parts(task, answer, seed) == set(idea.deserves), seed
+            lost = lost_parts(task, answer, seed)
+            assert lost == set(idea.deserves), (
+                f"draw {seed}: this idea loses {', '.join(sorted(lost)) or 'nothing'}. Write that in its brackets, or let "
+                f"every draw of {task.cases.__name__ if task.cases else task.id} have cases that it gets wrong there alone"
+            )
 
 
 @pytest.mark.slow
@@ -183,7 +187,10 @@ def test_no_part_has_one_answer_throughout(task):
         expected, parts = answers(task, seed)
         for name in task.parts:
             heard = [answer for answer, part in zip(expected, parts, strict=True) if part == name]
-            assert any(not same(answer, heard[0]) for answer in heard), (seed, name, heard[0])
+            assert any(not same(answer, heard[0]) for answer in heard), (
+                f"draw {seed}: every case of part {name!r} has the answer {heard[0]!r}, so a function that always gives it "
+                "earns the part; add a case with another answer"
+            )
 
 
 @pytest.mark.parametrize("task", DRAWN.values(), ids=DRAWN)

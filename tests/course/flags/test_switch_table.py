@@ -119,7 +119,8 @@ def version(text: str) -> tuple[int, ...]:
 def test_every_public_name_of_torch_backends_has_a_row():
     found = set(answer_of("from tests.course.flags.test_switch_table import members\nanswer(sorted(members()))")[0])
     assert len(found) > 100
-    assert [one for one in sorted(found - NAMED) if not any(name.startswith(f"{one}.") for name in NAMED)] == []
+    new = [one for one in sorted(found - NAMED) if not any(name.startswith(f"{one}.") for name in NAMED)]
+    assert new == [], f"add to course/flags/switches.json a row (or a name in the `also` of one) for {', '.join(new)}"
 
 
 @pytest.mark.parametrize("row", [row for row in BACKENDS if row.kind != "internal"], ids=lambda row: row.name)
@@ -166,6 +167,8 @@ def test_no_field_of_a_row_is_empty(row):
     if row.changeable:
         texts.append(row.readers)
         assert row.takes and (row.default is DEPENDS) == (row.depends is not None)
+    if row.kind == "setter":
+        assert row.get and row.set, f"{row.name}: add it to GET and SET of course/flags/access.py"
     assert all(set(text) == set(LANGUAGES) and all(text.values()) for text in texts)
     assert row.when in WHEN and row.source and version(row.since) >= (2, 9)
 
@@ -174,6 +177,7 @@ def test_every_row_is_shown_by_an_experiment_or_a_card_or_says_why_nobody_needs_
     cards = {name for card in knowledge.read().values() for name in card.switches}
     missing = [row.name for row in ROWS if not (row.experiment or row.nobody or row.name in cards)]
     both_ways = [row.name for row in ROWS if row.nobody and (row.experiment or row.name in cards)]
-    assert missing == [] == both_ways
+    assert missing == [], f"write `experiment` or `nobody`, or name in a knowledge card: {', '.join(missing)}"
+    assert both_ways == [], f"delete `nobody`, an experiment or a knowledge card shows it: {', '.join(both_ways)}"
     known = set(base.load_all())
     assert [row.experiment for row in ROWS if row.experiment[:2] in LESSONS and row.experiment not in known] == []

@@ -16,7 +16,7 @@ from course.questions.bank import Bank
 from course.questions.expressions import FormulaError, compute
 from course.questions.items import BankError, parse_item, redrawn, with_key
 from course.questions.lint import SEEDS, lint_variants
-from course.questions.variants import Paper, drawn, is_template
+from course.questions.variants import Paper, drawn, faults, is_template
 from course.questions.verify import run_verify
 from grader.authoring.question_check import checkpoint_findings
 from grader.course.marks import CellMark
@@ -302,6 +302,17 @@ def test_some_options_are_shown_and_keep_their_letters():
 def test_a_number_of_options_that_cannot_be_shown_is_refused(more):
     with pytest.raises(BankError, match="field show"):
         some(**more)
+
+
+def test_a_practice_question_that_could_show_wrong_options_alone_says_how_many_to_show():
+    raw = {
+        "id": "05-some",
+        "kind": "multiple",
+        "show": 3,
+        "options": [{"correct": True}, {"correct": True}, {}, {}, {}],
+    }
+    assert "show 4 or more" in next(faults(raw, keyless=False))
+    assert list(faults({**raw, "show": 4}, keyless=False)) == []
 
 
 def test_a_paper_without_a_right_option_is_found():
