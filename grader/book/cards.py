@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from course.cards.offline import page_data, showable
+from course.cards.render import static_html
 from course.core.i18n import speaking
 from course.experiment import base
 from course.figures.block import STYLE, Block, bet_html, html_of
@@ -18,6 +19,7 @@ from course.questions.bank import Bank
 from course.questions.items import Item
 from course.verbs import state
 from course.verbs.experiments import block_of, reported
+from grader.book import clean
 
 
 def script(bank: Bank, ids: Iterable[str], below: Iterable[str], language: str) -> str:
@@ -35,6 +37,12 @@ def bet_items(bank: Bank, experiment: str) -> list[Item]:
     """The bets on an experiment that a page can take."""
     lesson = base.get(experiment).lesson
     return [one for one in showable(bank.items(lesson)) if one.kind == "predict" and one.experiment == experiment]
+
+
+def unanswered(item: Item, language: str) -> str:
+    """HTML of a card without a script: its text alone."""
+    with speaking(language):
+        return clean.CALL_OF_CARD.sub("</div>", clean.STYLE.sub("", static_html(item)))
 
 
 def after_bet(item: Item, option: str, language: str) -> str:

@@ -37,7 +37,7 @@ def build(project: Project, folder: Path, lessons: list[str]) -> Path:
         shutil.rmtree(folder / name, ignore_errors=True)
     styles = dict.fromkeys(clean.STYLE.findall(STYLE))
     for code in LANGUAGES:
-        for name, text in pages.everything(project, code, lessons, book.front(code)).items():
+        for name, text in pages.everything(project, code, lessons, *book.front(code)).items():
             _write(folder / "source" / code / f"{name}.md", text)
         for name in project.tools():
             book.offer(project.notebooks / code / "tools" / f"{name}.ipynb")
@@ -83,16 +83,15 @@ class Book:
         self.offer(source)
         return made.styles
 
-    def front(self, code: str) -> str:
-        """HTML of the bets on the first page, each with its result and the way to its lesson."""
-        parts, below = [], []
-        for place, item in enumerate(map(self.bank.get, pages.BETS), 1):
-            shown = self.pictures.out_of(cards.result(item.experiment, code)) + pages.more(item, code, self.lessons)
-            parts += [
-                pages.card_of_front(place, item, code),
-                self.result(code, below, item.experiment, shown, [item.id]),
-            ]
-        return "".join(parts) + self.scripts(code, "index", pages.BETS, below)
+    def front(self, code: str) -> tuple[list[dict[str, str]], str]:
+        """The bets of the first page: their ids, cards that one tap places, results with the way to the lesson; and their scripts."""
+        bets, below = [], []
+        for item in map(self.bank.get, pages.BETS):
+            more = pages.more(item.lesson, code) if item.lesson in self.lessons else ""
+            shown = self.pictures.out_of(cards.result(item.experiment, code)) + more
+            result = self.result(code, below, item.experiment, shown, [item.id])
+            bets.append({"id": item.id, "card": cards.unanswered(item, code), "result": result})
+        return bets, self.scripts(code, "index", pages.BETS, below)
 
     def scripts(self, code: str, page: str, ids: Sequence[str], below: list[str]) -> str:
         """Write the data of a page's cards; returns the HTML that loads it and what shows them."""
@@ -116,9 +115,7 @@ class Book:
             for item in bets
             for option in item.options
         )
-        return (
-            f'<details class="book-result"><summary>{pages.SAID["outcome"][code]}</summary>{shown}{variants}</details>'
-        )
+        return f'<details class="book-result"><summary>{pages.WORDS["pages"]["outcome"][code]}</summary>{shown}{variants}</details>'
 
 
 def _static(project: Project, folder: Path, styles: dict[str, None]) -> None:
