@@ -6,10 +6,9 @@
 
 from __future__ import annotations
 
-from course.roofline.layer import Layer, Peaks
+from course.roofline.layer import Peaks, RooflineError
 from course.roofline.peaks import peaks
 from course.roofline.place import place
 from course.roofline.result import Roofline
-from course.roofline.words import RooflineError
 
-__all__ = ["Layer", "Peaks", "Roofline", "RooflineError", "peaks", "place"]
+__all__ = ["Peaks", "Roofline", "RooflineError", "peaks", "place"]

@@ -1,24 +1,38 @@
-"""The roof of one device, and one layer under it, as plain data: work, traffic, time, and what follows from them."""
+"""The roof of one device, and the row of one layer under it, as plain data: work, traffic, time, and what follows from them; and the words
+for it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from statistics import median
 from typing import Any
 
 from course.core.i18n import t
 from course.core.units import scaled
-from course.timing import enough, interval_or_none
+from course.timing import interval_or_none
 
-ROW = "flops_per_s bytes_per_s ridge dtype device threads precision created".split()
 TINY = 1e-12
 """Stands in for a time of 0, so that nothing is divided by it."""
 NEAR = 4
 """A layer is limited by overhead if that exceeds what its roof asks for and is 1 / NEAR of its time at least."""
 OUTSIDE = "(outside the layers)"
 """The name of what runs in no layer: functions called in a forward, Python between the layers."""
+
+Row = Mapping[str, Any]
+
+
+class RooflineError(ValueError):
+    """Something that cannot be placed as given. A notebook shows its sentence alone, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+def cannot(english: str, chinese: str) -> RooflineError:
+    """The error to raise, with its sentence in the learner's language."""
+    return RooflineError(t(english, chinese))
 
 
 @dataclass(frozen=True)
@@ -52,10 +66,6 @@ class Peaks:
         """The shortest time in seconds the roof allows for this much work and this many bytes."""
         return max(flops / self.flops_per_s, moved / self.bytes_per_s)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One tidy row of plain data."""
-        return [{key: getattr(self, key) for key in ROW}]
-
     def sentence(self) -> str:
         """Both peaks, the ridge and where and when they were measured."""
         work, traffic = scaled(self.flops_per_s, "FLOP/s"), scaled(self.bytes_per_s, "B/s")
@@ -74,117 +84,85 @@ class Peaks:
     __repr__ = __str__
 
 
-@dataclass(frozen=True)
-class Layer:
-    """One layer (or the whole model, or what runs outside the layers) and its roof.
+def row_of(
+    name: str,
+    kind: str,
+    calls: int,
+    work: tuple[int, int],
+    samples_s: Sequence[float],
+    peaks: Peaks,
+    overhead_s: float = 0.0,
+    every: tuple[float, Sequence[float]] | None = None,
+) -> dict[str, Any]:
+    """One layer (or the whole model, or what runs outside the layers) under the roof.
 
-    name: dotted path, "" for the model itself, OUTSIDE for what runs in no layer. kind: class name. flops: work of all its calls in
-    one forward. moved: bytes of ideal traffic: inputs + weights + outputs, each once a call. calls: how often it ran. peaks: what the
-    roof is made of. samples_ms: the times of all its calls in one forward, one a round. overhead_ms: what these calls take at least however
-    little they do: on a CPU the time of an operator on a single number, on an accelerator that of the Python thread that issues them.
+    name: dotted path, "" for the model itself, OUTSIDE for what runs in no layer. kind: class name. calls: how often it ran in one forward.
+    work: FLOPs of all its calls, and bytes of ideal traffic: inputs + weights + outputs, each once a call. samples_s: the times of all its
+    calls, one a round; too few of them carry no range (95 %). overhead_s: what these calls take at least however little they do: on a CPU
+    the time of an operator on a single number, on an accelerator that of the Python thread that issues them. every: the time of which its
+    own is a part, and the same of each round: the range of the part goes by rounds, because what slows down a whole round cancels out.
+
+    bound says what limits it: `compute`, `memory`, or neither of them: `overhead`; of what runs in no layer `outside`.
     """
-
-    name: str
-    kind: str
-    flops: int
-    moved: int
-    calls: int
-    peaks: Peaks
-    samples_ms: tuple[float, ...]
-    overhead_ms: float = 0.0
-
-    @cached_property
-    def time_ms(self) -> float:
-        """The median time of all its calls in one forward."""
-        return median(self.samples_ms)
-
-    @property
-    def intensity(self) -> float:
-        """FLOPs a byte; infinite where nothing is moved."""
-        if not self.moved:
-            return float("inf") if self.flops else 0.0
-        return self.flops / self.moved
-
-    @property
-    def least_ms(self) -> float:
-        """The shortest time the roof allows, in ms; 0 outside the layers, whose traffic is not known."""
-        return 0.0 if self.name == OUTSIDE else self.peaks.least_s(self.flops, self.moved) * 1e3
-
-    @property
-    def bound(self) -> str:
-        """What limits it: `compute`, `memory`, or neither of them: `overhead`; of what runs in no layer `outside`."""
-        if self.name == OUTSIDE:
-            return "outside"
-        if self.overhead_ms > self.least_ms and NEAR * self.overhead_ms >= self.time_ms:
-            return "overhead"
-        return "compute" if self.flops and self.intensity >= self.peaks.ridge else "memory"
-
-    @property
-    def flops_per_s(self) -> float:
-        """Achieved FLOP/s."""
-        return self.flops / max(self.time_ms * 1e-3, TINY)
-
-    @property
-    def label(self) -> str:
-        """Name and class, for people."""
-        if self.name == OUTSIDE:
-            return t("outside the layers", "各层之外")
-        return f"{self.name} ({self.kind})" if self.name else self.kind
-
-    @property
-    def interval_ms(self) -> tuple[float, float]:
-        """95 % interval of its median; twice the time where the rounds carry none."""
-        return _ends(self.samples_ms, self.time_ms)
-
-    @property
-    def share_interval(self) -> tuple[float, float]:
-        """Least time / time at both ends of the interval."""
-        low, high = self.interval_ms
-        return self.least_ms / max(high, TINY), self.least_ms / max(low, TINY)
-
-    def part_of(self, layers: Sequence[Layer]) -> tuple[float, float, float]:
-        """Its time / that of `layers`, and the 95 % interval of it round by round: what slows down a whole round cancels out."""
-        part = self.time_ms / max(sum(layer.time_ms for layer in layers), TINY)
-        rounds_ms = map(sum, zip(*(layer.samples_ms for layer in layers), strict=False))
-        low, high = _ends(
-            [mine / max(every, TINY) for mine, every in zip(self.samples_ms, rounds_ms, strict=False)], part
-        )
-        return part, min(low, part), max(high, part)
-
-    def row(self) -> dict[str, Any]:
-        """The layer as plain data."""
-        sure, seconds = enough(len(self.samples_ms)), max(self.time_ms * 1e-3, TINY)
-        low, high = self.interval_ms if sure else (None, None)
-        share_low, share_high = self.share_interval if sure and self.least_ms else (None, None)
-        return {
-            "layer": self.name,
-            "kind": self.kind,
-            "calls": self.calls,
-            "flops": self.flops,
-            "bytes": self.moved,
-            "flops_per_byte": self.intensity,
-            "time_ms": self.time_ms,
-            "low_ms": low,
-            "high_ms": high,
-            "flops_per_s": self.flops_per_s,
-            "roof_flops_per_s": self.peaks.roof(self.intensity),
-            "share_of_roof": self.least_ms * 1e-3 / seconds if self.least_ms else None,
-            "share_low": share_low,
-            "share_high": share_high,
-            "bound": self.bound,
-            "overhead_ms": self.overhead_ms,
-        }
+    (flops, moved), seconds = work, max(median(samples_s), TINY)
+    intensity = flops / moved if moved else math.inf if flops else 0.0
+    least_s = 0.0 if name == OUTSIDE else peaks.least_s(flops, moved)
+    low, high = _ends(samples_s)
+    total_s, rounds_s = every or (seconds, samples_s)
+    part = seconds / max(total_s, TINY)
+    part_low, part_high = _ends([one / max(all_s, TINY) for one, all_s in zip(samples_s, rounds_s, strict=True)])
+    bound = "compute" if flops and intensity >= peaks.ridge else "memory"
+    if overhead_s > least_s and NEAR * overhead_s >= seconds:
+        bound = "overhead"
+    return {
+        "layer": name,
+        "kind": kind,
+        "calls": calls,
+        "flops": flops,
+        "bytes": moved,
+        "flops_per_byte": intensity,
+        "time_ms": 1e3 * seconds,
+        "low_ms": low and 1e3 * low,
+        "high_ms": high and 1e3 * high,
+        "share_of_time": part,
+        "share_of_time_low": part_low and min(part_low, part),
+        "share_of_time_high": part_high and max(part_high, part),
+        "flops_per_s": flops / seconds,
+        "roof_flops_per_s": peaks.roof(intensity),
+        "share_of_roof": least_s / seconds if least_s else None,
+        "share_low": least_s / max(high, TINY) if least_s and high else None,
+        "share_high": least_s / max(low, TINY) if least_s and low else None,
+        "bound": "outside" if name == OUTSIDE else bound,
+        "overhead_ms": 1e3 * overhead_s,
+    }
 
 
-def _ends(values: Sequence[float], value: float) -> tuple[float, float]:
-    """The ends of the 95 % interval of the median of `values`; twice `value` where they carry none."""
+def _ends(values: Sequence[float]) -> tuple[float, float] | tuple[None, None]:
+    """The ends of the 95 % interval of the median of `values`; None where they carry none."""
     found = interval_or_none(values)
-    return (found.low, found.high) if found else (value, value)
+    return (found.low, found.high) if found else (None, None)
 
 
-def by_bound(layers: Sequence[Layer]) -> dict[str, float]:
+def by_bound(rows: Sequence[Row]) -> dict[str, float]:
     """The part of the time that each limit has, largest first; limits without a layer are left out."""
-    total, parts = max(sum(layer.time_ms for layer in layers), TINY), dict[str, float]()
-    for layer in layers:
-        parts[layer.bound] = parts.get(layer.bound, 0.0) + layer.time_ms / total
+    total, parts = max(sum(row["time_ms"] for row in rows), TINY), dict[str, float]()
+    for row in rows:
+        parts[row["bound"]] = parts.get(row["bound"], 0.0) + row["time_ms"] / total
     return dict(sorted(parts.items(), key=lambda item: -item[1]))
+
+
+def percent(share: float) -> str:
+    """A share as a percentage with two significant figures or whole per cents."""
+    return f"{share:.0%}" if share >= 0.0995 else f"{share:.1%}"
+
+
+def between(low: float, high: float) -> str:
+    """An interval of shares: 52 % where both ends read the same, else 48% to 55%."""
+    ends = percent(low), percent(high)
+    return ends[0] if ends[0] == ends[1] else t(f"{ends[0]} to {ends[1]}", f"{ends[0]} 至 {ends[1]}")
+
+
+def bound_word(bound: str) -> str:
+    """`compute`, `memory`, `overhead` or `outside` in the learner's language."""
+    words = {"compute": t("compute", "计算"), "memory": t("memory", "访存"), "overhead": t("overhead", "调用开销")}
+    return words.get(bound, t("code outside the layers", "各层之外的代码"))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -21,9 +22,8 @@ from course.core import machine
 from course.core.bars import end_progress, progress, reach
 from course.core.i18n import t
 from course.roofline.layer import Peaks
-from course.roofline.machine import cache_bytes, clock
 from course.timing import clock_for
-from course.timing.clock import WallClock, calls_for
+from course.timing.clock import MIN_BLOCK_S, WallClock, calls_for
 from course.timing.rounds import out_of_time
 from course.timing.validation import require_positive
 
@@ -33,7 +33,7 @@ LONGEST = 1 / 24
 """Longest call of a probe, as a part of the budget."""
 BLOCK_S = 0.002
 """Shortest block timed as one sample of a probe."""
-LARGEST_BUFFER = 512 << 20
+LARGEST_BUFFER, UNKNOWN_CACHE = 512 << 20, 64 << 20
 PRODUCTS = {
     "cpu": (*((edge,) * 3 for edge in (256, 512, 1024, 2048, 4096)), (256, 4096, 1024), (512, 768, 3072)),
     "gpu": (*((edge,) * 3 for edge in (1024, 2048, 4096, 8192, 16384)), (4096, 1024, 4096), (8192, 4096, 1024)),
@@ -54,11 +54,24 @@ def peaks(device: Any = None, dtype: torch.dtype = torch.float32, max_time: floa
     Raises TimingError, in words, for an unknown device.
     """
     require_positive(max_time=max_time)
-    name = clock_for(device).device
-    work, traffic = _measured(name, dtype, max_time)
-    got, kind = min(work.got, traffic.got), str(dtype).removeprefix("torch.")
-    now, notes = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), () if got >= QUIET else (_busy(got),)
-    return Peaks(work.rate, traffic.rate, kind, name, torch.get_num_threads(), now, precision(name), notes)
+    watch, began, spent, round_s = clock(clock_for(device).device), time.perf_counter(), 0.0, 0.0
+    watch.block_s = BLOCK_S
+    bar = progress(max_time, t("measuring the peaks", "测量峰值"))
+    try:
+        with torch.no_grad():
+            kinds = [[*_arithmetic(watch, dtype, max_time * LONGEST)], _streams(watch)]
+            while not round_s or spent + round_s <= max_time and not out_of_time():
+                started = time.perf_counter()
+                for probe in (*kinds[0], *kinds[1]):
+                    probe.time()
+                spent, round_s = time.perf_counter() - began, time.perf_counter() - started
+                reach(bar, spent, max_time)
+    finally:
+        end_progress(bar)
+    work, traffic = (max(probes, key=lambda probe: probe.rate) for probes in kinds)
+    kind, now = str(dtype).removeprefix("torch."), datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    about = kind, watch.device, torch.get_num_threads(), now, precision(watch.device)
+    return Peaks(work.rate, traffic.rate, *about, tuple(disturbed(min(work.got, traffic.got))))
 
 
 @lru_cache(maxsize=16)
@@ -74,13 +87,15 @@ def precision(device: str) -> str:
     return ", ".join(node.fp32_precision for node in nodes.get(device.split(":")[0], ()))
 
 
-def _busy(got: float) -> str:
-    return t(
-        f"This process got only {got:.0%} of the processor time it could use meanwhile: the machine was busy, or threads shared a core. "
-        "These peaks may be too low: measure again when it is quieter.",
-        f"测量期间本进程只拿到了可用处理器时间的 {got:.0%}：机器正忙，或者多个线程挤在同一个核上。"
-        "这些峰值可能偏低：请在机器空闲时重新测量。",
+def disturbed(got: float) -> list[str]:
+    """What to say where this process got so much of the processor time it could use."""
+    said = t(
+        f"Disturbed: this process got only {got:.0%} of the processor time it could use. Other programs, or threads that share a core, "
+        "make times too long and peaks too low, and take the caches; run it again when the machine is quieter.",
+        f"受到干扰：本进程只拿到了可用处理器时间的 {got:.0%}。其他程序，或者挤在同一个核上的线程，会拉长耗时、压低峰值、占用缓存；"
+        "请在机器空闲时再运行一次。",
     )
+    return [said] * (got < QUIET)
 
 
 @dataclass
@@ -106,25 +121,6 @@ class Probe:
             got = (time.process_time() - processor) / max(time.perf_counter() - wall, 1e-9) / threads
             self.rate, self.got = rate, min(1.0, got) if self.clock.device == "cpu" else 1.0
         return self
-
-
-def _measured(device: str, dtype: torch.dtype, max_time: float) -> list[Probe]:
-    """The best probe of arithmetic and of traffic, after every one was tried in turn, round after round, until the time is out."""
-    began, spent, round_s, watch = time.perf_counter(), 0.0, 0.0, clock(device)
-    watch.block_s = BLOCK_S
-    bar = progress(max_time, t("measuring the peaks", "测量峰值"))
-    try:
-        with torch.no_grad():
-            kinds = [[*_arithmetic(watch, dtype, max_time * LONGEST)], _streams(watch)]
-            while not round_s or spent + round_s <= max_time and not out_of_time():
-                started = time.perf_counter()
-                for probe in (*kinds[0], *kinds[1]):
-                    probe.time()
-                spent, round_s = time.perf_counter() - began, time.perf_counter() - started
-                reach(bar, spent, max_time)
-            return [max(probes, key=lambda probe: probe.rate) for probes in kinds]
-    finally:
-        end_progress(bar)
 
 
 def _arithmetic(watch: WallClock, dtype: torch.dtype, longest_s: float) -> Iterator[Probe]:
@@ -181,3 +177,31 @@ def _streams(watch: WallClock) -> list[Probe]:
         (2, lambda: x.relu_()),
     )
     return [Probe(buffers * 4.0 * x.numel(), call, watch).time() for buffers, call in streams]
+
+
+# --- the device that is measured ---------------------------------------------------------------------------------
+
+
+class ThreadClock(WallClock):
+    """Processor time of the calling thread, so that other programs are not in it; for work that one thread of a CPU does."""
+
+    def __init__(self) -> None:
+        super().__init__("cpu")
+        self.block_s = MIN_BLOCK_S
+
+    def reader(self) -> Callable[[], float]:
+        return time.thread_time
+
+
+def clock(device: str) -> WallClock:
+    """The clock of the thread on a CPU with one thread; else the wall's, read when the device has finished what it was given."""
+    return ThreadClock() if device == "cpu" and torch.get_num_threads() == 1 else clock_for(device, "wall")
+
+
+def cache_bytes(device: str) -> int:
+    """The last-level cache of the device, as Linux or the GPU's driver tells it; else 64 MiB."""
+    if device.startswith("cuda"):
+        return getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0) or UNKNOWN_CACHE
+    files = Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size") if device == "cpu" else ()
+    sizes = [path.read_text("ascii").strip() for path in files]
+    return max([int(text[:-1]) << {"K": 10, "M": 20}[text[-1]] for text in sizes], default=UNKNOWN_CACHE)

@@ -8,8 +8,7 @@ from typing import Any
 from course.core.i18n import t
 from course.core.units import scaled
 from course.figures.plot import GUIDE
-from course.roofline.layer import TINY, Layer, Peaks, by_bound
-from course.roofline.words import bound_word, percent
+from course.roofline.layer import TINY, Peaks, Row, bound_word, by_bound, percent
 
 NAMED = 6
 """How many layers, the slowest first, are written by name."""
@@ -17,7 +16,7 @@ LARGEST = 500.0
 """Area of the point of a layer that takes all the time, in points squared."""
 
 
-def draw(points: Sequence[Layer], roof: Peaks, ax: Any) -> None:
+def draw(points: Sequence[Row], roof: Peaks, ax: Any) -> None:
     """Log-log: FLOP/s against FLOPs per byte, the two roofs, the layers as marks whose area grows with their time.
 
     What has no FLOPs, or no known traffic, has no place here: the legend says what part of the time it takes.
@@ -25,10 +24,10 @@ def draw(points: Sequence[Layer], roof: Peaks, ax: Any) -> None:
     from matplotlib.ticker import FuncFormatter
     from matplotlib.transforms import ScaledTranslation
 
-    shown = [layer for layer in points if layer.flops and layer.moved]
-    spots = [layer.intensity for layer in shown] + [roof.ridge]
+    shown = [row for row in points if row["flops"] and row["bytes"]]
+    spots = [row["flops_per_byte"] for row in shown] + [roof.ridge]
     left, right = min(spots) / 4, max(spots) * 4
-    heights = [layer.flops_per_s for layer in shown] + [roof.flops_per_s, roof.roof(left)]
+    heights = [row["flops_per_s"] for row in shown] + [roof.flops_per_s, roof.roof(left)]
     ax.set(xscale="log", yscale="log", xlim=(left, right), ylim=(min(heights) / 3, max(heights) * 3))
     rates = f"{scaled(roof.flops_per_s, 'FLOP/s')} ({roof.dtype}), {scaled(roof.bytes_per_s, 'B/s')}"
     label = t(f"measured peak: {rates}", f"实测峰值：{rates}")
@@ -44,32 +43,31 @@ def draw(points: Sequence[Layer], roof: Peaks, ax: Any) -> None:
     _names(ax, shown)
 
 
-def _points(ax: Any, shown: Sequence[Layer], every: Sequence[Layer]) -> None:
+def _points(ax: Any, shown: Sequence[Row], every: Sequence[Row]) -> None:
     """The layers that have a place; the legend names the others, and its parts of the time are those of all, as in the text."""
-    total, parts = max(sum(layer.time_ms for layer in every), TINY), by_bound(every)
+    total, parts = max(sum(row["time_ms"] for row in every), TINY), by_bound(every)
     blue, ground, grey = "C0", ax.get_facecolor(), GUIDE
     looks = {"compute": ("o", blue, blue), "memory": ("s", ground, blue), "overhead": ("^", ground, grey)}
     for bound, (marker, face, edge) in looks.items():
-        group, word = [layer for layer in shown if layer.bound == bound], bound_word(bound)
+        group, word = [row for row in shown if row["bound"] == bound], bound_word(bound)
         if group:
             part = percent(parts[bound])
             marks = {"marker": marker, "facecolors": face, "edgecolors": edge, "linewidths": 1.6, "zorder": 3}
-            xs, ys = [layer.intensity for layer in group], [layer.flops_per_s for layer in group]
-            ax.scatter(xs, ys, s=[20 + LARGEST * layer.time_ms / total for layer in group], alpha=0.75, **marks)
+            xs, ys = [row["flops_per_byte"] for row in group], [row["flops_per_s"] for row in group]
+            ax.scatter(xs, ys, s=[20 + LARGEST * row["time_ms"] / total for row in group], alpha=0.75, **marks)
             label = t(f"limited by {word}: {part} of the time", f"受限于{word}：占耗时 {part}")
             ax.scatter([], [], s=40, **marks, label=label)
-    hidden = [layer for layer in every if layer not in shown]
-    if hidden:
-        part = percent(sum(layer.time_ms for layer in hidden) / total)
+    if len(shown) < len(every):
+        part = percent(1 - sum(row["time_ms"] for row in shown) / total)
         label = t(f"no FLOPs or bytes known: {part} of the time", f"没有 FLOPs 或访存未知：占耗时 {part}")
         ax.plot([], [], linestyle="", label=label)
 
 
-def _names(ax: Any, shown: Sequence[Layer]) -> None:
+def _names(ax: Any, shown: Sequence[Row]) -> None:
     """Names of the slowest layers, one below the other beside the axes, in the order of their points, each with a line to its point."""
-    slowest = sorted(shown, key=lambda layer: -layer.time_ms)[:NAMED]
+    slowest = sorted(shown, key=lambda row: -row["time_ms"])[:NAMED]
     line = {"arrowstyle": "-", "linewidth": 0.6, "color": GUIDE, "shrinkA": 0}
     look = {"textcoords": "axes fraction", "va": "center", "fontsize": 8, "arrowprops": line}
-    for at, layer in enumerate(sorted(slowest, key=lambda layer: layer.flops_per_s)):
-        spot, beside = (layer.intensity, layer.flops_per_s), (1.02, (at + 0.5) / len(slowest))
-        ax.annotate(layer.name or layer.kind, spot, beside, **look)
+    for at, row in enumerate(sorted(slowest, key=lambda row: row["flops_per_s"])):
+        spot, beside = (row["flops_per_byte"], row["flops_per_s"]), (1.02, (at + 0.5) / len(slowest))
+        ax.annotate(row["layer"] or row["kind"], spot, beside, **look)

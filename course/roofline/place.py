@@ -6,7 +6,7 @@ import contextlib
 import io
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import Any
@@ -16,20 +16,18 @@ from torch import nn
 
 from course.core.bars import end_progress, progress, reach
 from course.core.generators import generators_preserved
-from course.core.i18n import t
+from course.core.i18n import pick, t
 from course.flops import FlopCount, count
+from course.flops.checks import tensors_of as tensors
 from course.flops.copies import Copies
 from course.flops.standins import Real
 from course.roofline.exported import is_exported, regrouped
 from course.roofline.inside import by_clock, by_kernels, look_s, no_hooks_of_all_modules
-from course.roofline.layer import OUTSIDE, TINY, Layer, Peaks
-from course.roofline.machine import clock
-from course.roofline.peaks import QUIET, kept_peaks, precision
+from course.roofline.layer import OUTSIDE, TINY, Peaks, Row, cannot, row_of
+from course.roofline.peaks import clock, disturbed, kept_peaks, precision
 from course.roofline.replay import FLOOR, Call, Unit, capture, floor, sweep, timed_round
 from course.roofline.result import Roofline
-from course.roofline.tensors import tensors
-from course.roofline.words import cannot
-from course.timing import enough
+from course.timing import enough, too_few
 from course.timing.rounds import out_of_time
 from course.timing.stats import median_interval
 from course.timing.validation import require_positive
@@ -67,23 +65,13 @@ def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: 
         )
     require_positive(max_time=max_time)
     model = regrouped(model) if is_exported(model) else model
-    device, dtype = _where(tensors([*model.parameters(), *model.buffers(), *inputs, *kwargs.values()]))
+    held = tensors([*model.parameters(), *model.buffers(), *inputs, *kwargs.values()])
+    device, dtypes = str(held[0].device) if held else "cpu", [x.dtype for x in held if x.is_floating_point()]
     with torch.no_grad(), no_hooks_of_all_modules():
         counted = count(model, *inputs, **kwargs)
+    dtype = dtypes[0] if dtypes else torch.float32
     roof = peaks or kept_peaks(device, dtype, torch.get_num_threads(), precision(device))
     return _Run(model, (inputs, kwargs), device, max_time).result(counted, roof)
-
-
-def _where(held: Sequence[torch.Tensor]) -> tuple[str, torch.dtype]:
-    """The device and the floating type of a model's weights and inputs: those of the first floating ones."""
-    if any(x.is_meta for x in held):
-        raise cannot(
-            "On the meta device there are shapes but no data, so nothing can be timed. "
-            "Make the model and the inputs on a real device.",
-            "meta 设备上只有形状，没有数据，无法计时。请在真实设备上创建模型和输入。",
-        )
-    floating = [x.dtype for x in held if x.is_floating_point()]
-    return str(held[0].device) if held else "cpu", (floating or [torch.float32])[0]
 
 
 class _Run:
@@ -178,46 +166,42 @@ class _Run:
 
     def result(self, counted: FlopCount, roof: Peaks) -> Roofline:
         """What was measured, as a Roofline."""
-        floor_ms = 1e3 * median_interval(self.floor_s).low if self.floor_s else 0.0
-        flops, idle = {node.name: node.flops for _, node in counted.by_module.walk()}, None
+        floor_s = median_interval(self.floor_s).low if self.floor_s else 0.0
+        flops = {node.name: node.flops for _, node in counted.by_module.walk()} | {"": counted.flops}
+        rounds_s = [sum(parts) for parts in zip(*self.samples_s.values(), strict=True)]
+        every = sum(map(median, self.samples_s.values())), rounds_s
+        idle = max(0.0, 1 - median(rounds_s) / max(median(self.whole_s), TINY)) if self.on_cuda else None
 
-        def layer_of(unit: Unit, samples_s: Sequence[float]) -> Layer:
-            kind, samples_ms = type(unit.module).__name__, tuple(1e3 * seconds for seconds in samples_s)
-            work = flops.get(unit.name, 0), unit.moved, unit.calls
-            return Layer(unit.name, kind, *work, roof, samples_ms, unit.calls * floor_ms)
-
-        layers = [layer_of(unit, self.samples_s[unit.name]) for unit in self.layers]
-        higher, notes = _raised(roof, layers), [*self._remarks(counted)]
-        if higher != roof:
-            notes += [
-                t("A layer was faster than the probes: the roof is raised to it.", "有的层比探测还快：屋顶已抬到那里。")
+        def under(roof: Peaks) -> list[dict[str, Any]]:
+            """The rows of the layers, under this roof."""
+            return [
+                row_of(*self._about(unit, flops), self.samples_s[unit.name], roof, unit.calls * floor_s, every)
+                for unit in self.layers
             ]
-        if self.on_cuda:
-            busy_s = [sum(parts) for parts in zip(*self.samples_s.values(), strict=True)]
-            idle = max(0.0, 1 - median(busy_s) / max(median(self.whole_s), TINY))
-        whole = layers[0]
+
+        higher, notes = _raised(roof, under(roof)), [*self._remarks(counted)]
+        if higher != roof:
+            notes.append(
+                t("A layer was faster than the probes: the roof is raised to it.", "有的层比探测还快：屋顶已抬到那里。")
+            )
+        rows = under(higher)
         if not self.alone:
-            whole = replace(layer_of(self.own, self.whole_s), flops=counted.flops)
-            least_ms = max((idle or 0.0) * whole.time_ms, sum(layer.overhead_ms for layer in layers))
-            whole, rest = replace(whole, overhead_ms=least_ms), whole.flops - sum(layer.flops for layer in layers)
-            samples_ms = tuple(1e3 * seconds for seconds in self.samples_s[OUTSIDE])
-            layers.append(Layer(OUTSIDE, "", max(0, rest), 0, 1, roof, samples_ms))
-        whole, *layers = [replace(one, peaks=higher) for one in (whole, *layers)]
-        return Roofline(whole, () if self.alone else tuple(layers), higher, self.rounds, tuple(notes), idle)
+            least_s = max((idle or 0.0) * median(self.whole_s), floor_s * sum(unit.calls for unit in self.layers))
+            rest = max(0, counted.flops - sum(row["flops"] for row in rows))
+            rows.append(row_of(OUTSIDE, "", 1, (rest, 0), self.samples_s[OUTSIDE], higher, every=every))
+            rows.insert(0, row_of(*self._about(self.own, flops), self.whole_s, higher, least_s))
+        return Roofline(rows, higher, self.rounds, tuple(notes), idle)
+
+    def _about(self, unit: Unit, flops: Mapping[str, int]) -> tuple[str, str, int, tuple[int, int]]:
+        """What a row begins with."""
+        return unit.name, type(unit.module).__name__, unit.calls, (flops.get(unit.name, 0), unit.moved)
 
     def _remarks(self, counted: FlopCount) -> Iterator[str]:
         if not enough(self.rounds):
-            yield t(
-                f"{self.rounds} round{'s' * (self.rounds != 1)} of all layers fitted into {self.max_time:g} s, too few for likely "
-                "ranges: give it more max_time.",
-                f"{self.max_time:g} 秒内只测了 {self.rounds} 轮，给不出可能范围：请调大 max_time。",
-            )
-        if self.device == "cpu" and self.got < QUIET:
-            yield t(
-                f"Disturbed: this process got only {self.got:.0%} of the time on its processor. Other programs make times too long, "
-                "and take the caches; run it again when the machine is quieter.",
-                f"受到干扰：本进程只拿到了 {self.got:.0%} 的处理器时间。其他程序会拉长耗时、占用缓存；请在机器空闲时再运行一次。",
-            )
+            few = pick(too_few(self.rounds))
+            yield t(f"Likely ranges: {few}; give it more max_time.", f"可能范围：{few}；请调大 max_time。")
+        if self.device == "cpu":
+            yield from disturbed(self.got)
         if not counted.exact:
             names = ", ".join(counted.unknown)
             yield t(
@@ -225,9 +209,9 @@ class _Run:
             )
 
 
-def _raised(roof: Peaks, layers: Sequence[Layer]) -> Peaks:
+def _raised(roof: Peaks, rows: Sequence[Row]) -> Peaks:
     """The roof lifted to the fastest layers, as far as even the slow end of their interval shows it."""
-    sure = [(one, max(one.interval_ms[1] * 1e-3, TINY)) for one in layers if enough(len(one.samples_ms))]
-    work = max([roof.flops_per_s, *(layer.flops / slow_s for layer, slow_s in sure)])
-    traffic = max([roof.bytes_per_s, *(layer.moved / slow_s for layer, slow_s in sure)])
+    sure = [row for row in rows if row["high_ms"]]
+    work = max([roof.flops_per_s, *(1e3 * row["flops"] / row["high_ms"] for row in sure)])
+    traffic = max([roof.bytes_per_s, *(1e3 * row["bytes"] / row["high_ms"] for row in sure)])
     return replace(roof, flops_per_s=work, bytes_per_s=traffic)

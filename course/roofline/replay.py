@@ -6,6 +6,7 @@ finds its data in the cache, and rounds spread every layer's samples over the wh
 
 from __future__ import annotations
 
+import copy
 import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -17,11 +18,11 @@ import torch
 from torch import nn
 
 from course.core.machine import passport
+from course.flops.checks import tensors_of as tensors
 from course.roofline.exported import REST
 from course.roofline.inside import around
-from course.roofline.machine import cache_bytes
-from course.roofline.tensors import copied, moved, size, tensors
-from course.roofline.words import cannot
+from course.roofline.layer import cannot
+from course.roofline.peaks import cache_bytes
 from course.timing import Clock
 
 LARGEST_SWEEP = 512 << 20
@@ -88,7 +89,12 @@ def capture(whole: Call, device: str) -> list[Unit]:
         ran.setdefault(unit.name, unit)
         if open_units:
             open_units[-1].container = True
-        _check(inputs, room)
+        if room < sum(map(size, inputs)) or any(map(torch._C._functorch.is_functorch_wrapped_tensor, inputs)):
+            raise cannot(
+                "Copies of what the layers get do not fit into memory, or the layers run inside torch.vmap: give place a smaller batch, "
+                "or one of the layers by itself.",
+                "内存放不下各层输入的副本，或者这些层运行在 torch.vmap 里：请把批大小调小一些，或者单独对其中一层使用 place。",
+            )
         versions, own, context = _versions(inputs), copied((args, kwargs)), _autocast(device)
         open_units.append(unit)
         try:
@@ -107,20 +113,6 @@ def capture(whole: Call, device: str) -> list[Unit]:
     with around([unit.module for unit in units.values()], seen):
         whole()
     return [*ran.values()]
-
-
-def _check(inputs: Sequence[torch.Tensor], room: float) -> None:
-    """Raises RooflineError where there can be no copies of these."""
-    if any(map(torch._C._functorch.is_functorch_wrapped_tensor, inputs)):
-        raise cannot(
-            "Layers run inside a transform of torch.func, such as vmap, and cannot be timed one by one: place one of them by itself.",
-            "有的层运行在 torch.func 的变换（例如 vmap）里，无法逐层计时：请单独对其中一层使用 place。",
-        )
-    if room < sum(map(size, inputs)):
-        raise cannot(
-            "Copies of what the layers get do not fit into memory: give place a smaller batch.",
-            "内存放不下各层输入的副本：请把批大小调小一些。",
-        )
 
 
 def _versions(inputs: Sequence[torch.Tensor]) -> list[int]:
@@ -159,3 +151,53 @@ def timed_round(calls: Sequence[Call], clock: Clock, empty: Callable[[], Any]) -
         with call.context():
             found[call.of].append(clock.block(call, 1))
     return found
+
+
+# --- the tensors of a call: sized in bytes, copied ----------------------------------------------------------------
+
+
+def size(tensor: torch.Tensor) -> int:
+    """Bytes that must be touched to see every element; an expanded tensor is no larger than its storage."""
+    dense, storage = tensor.numel() * tensor.element_size(), _storage(tensor)
+    return dense if storage is None else min(dense, storage.nbytes())
+
+
+def _storage(tensor: torch.Tensor) -> Any:
+    """Its memory, or None: nested and sparse ones, and those under vmap, have none of their own."""
+    try:
+        return None if tensor.is_nested else tensor.untyped_storage()
+    except (RuntimeError, NotImplementedError):
+        return None
+
+
+def weights(module: nn.Module, inputs: list[torch.Tensor]) -> int:
+    """Bytes of parameters and buffers read that are no inputs; of an embedding only the rows looked up."""
+    given = {id(x) for x in inputs}
+    held = sum(size(x) for x in tensors([*module.parameters(), *module.buffers()]) if id(x) not in given)
+    if isinstance(module, (nn.Embedding, nn.EmbeddingBag)) and inputs:
+        return min(held, inputs[0].numel() * module.embedding_dim * module.weight.element_size())
+    return held
+
+
+def moved(module: nn.Module, inputs: list[torch.Tensor], output: Any, written: bool) -> int:
+    """Least bytes of one call: inputs, weights, outputs, each once. A view of an input that nobody wrote to (Flatten) moves none.
+
+    written: whether the call wrote to one of its inputs.
+    """
+    outputs, own = tensors(output), weights(module, inputs)
+    seen = {storage.data_ptr() for x in inputs if (storage := _storage(x)) is not None}
+    if not own and not written and outputs and all((s := _storage(x)) and s.data_ptr() in seen for x in outputs):
+        return 0
+    return sum(map(size, (*inputs, *outputs))) + own
+
+
+def copied(values: Any) -> Any:
+    """The same values, objects such as a cache too, with every tensor cloned and out of its graph; an expanded one stays as small as it is.
+
+    Raises what copy.deepcopy raises for what it cannot copy.
+    """
+    own = {}
+    for x in tensors(values):
+        dense = _storage(x) is None or size(x) == x.numel() * x.element_size()
+        own[id(x)] = x.detach().clone() if dense else x.detach()
+    return copy.deepcopy(values, own)

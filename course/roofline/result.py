@@ -13,9 +13,7 @@ from course.core.tables import as_html
 from course.core.units import format_ms, scaled
 from course.figures.block import Block
 from course.figures.plot import Plot
-from course.roofline.layer import OUTSIDE, TINY, Layer, Peaks, by_bound
-from course.roofline.words import between, bound_word, percent
-from course.timing import enough
+from course.roofline.layer import OUTSIDE, Peaks, Row, between, bound_word, by_bound, percent
 
 CLEAR, LARGE = 1.05, 0.1
 """A layer is named only where even the low end of its time / that of the next one, round by round, is above the first, and where it
@@ -47,23 +45,22 @@ TRY = {
 class Roofline:
     """A model placed under its machine's measured roof.
 
-    whole: the model as if it were one layer (its bytes: what enters and leaves it and every weight, once), measured in
-    one piece. layers: in the order they ran, and last what runs outside them (empty if the model is itself a single layer).
-    peaks: the roof. rounds: samples of each layer. notes: sentences in the learner's language. idle: on a GPU, whose layers' times are
-    those of their kernels: the part of the steady time of the whole in which no kernel runs (None elsewhere).
+    found: rows of the whole model (its bytes: what enters and leaves it and every weight, once), measured in one piece; then, if the
+    model is not itself a single layer, of the layers in the order they ran, and of what runs outside them. peaks: the roof. rounds:
+    samples of each layer. notes: sentences in the learner's language. idle: on a GPU, whose layers' times are those of their kernels:
+    the part of the steady time of the whole in which no kernel runs (None elsewhere).
     """
 
-    whole: Layer
-    layers: tuple[Layer, ...]
+    found: Sequence[Row]
     peaks: Peaks
     rounds: int = 0
     notes: tuple[str, ...] = ()
     idle: float | None = None
 
     @property
-    def points(self) -> tuple[Layer, ...]:
-        """What is compared: the layers, or the model where it has none."""
-        return self.layers or (self.whole,)
+    def parts(self) -> Sequence[Row]:
+        """What is compared: the layers, or the model where it has none; the longest first."""
+        return sorted(self.found[1:] or self.found, key=lambda row: -row["time_ms"])
 
     def rows(self) -> list[dict[str, Any]]:
         """Plain dicts, as for pandas.DataFrame: the whole model first, then the layers as they ran, then "(outside the layers)".
@@ -71,72 +68,61 @@ class Roofline:
         layer, kind, calls, flops, bytes, flops_per_byte, time_ms with low_ms and high_ms (95 %), share_of_time with
         share_of_time_low and share_of_time_high, bound, share_of_roof with share_low and share_high, and more.
         """
-        parts = [(1.0, 1.0, 1.0), *(layer.part_of(self.layers) for layer in self.layers)]
-        return [
-            layer.row() | {"share_of_time": part, "share_of_time_low": low, "share_of_time_high": high}
-            for layer, (part, low, high) in zip((self.whole, *self.layers), parts, strict=True)
-        ]
+        return [dict(row) for row in self.found]
 
     def _lines(self) -> list[list[str]]:
         """The table: the whole model, then the layers and what runs outside them, the longest first."""
         head = t(
-            "layer|FLOPs|bytes|time|of the time|likely range|limited by|of its roof|likely range",
-            "层|FLOPs|字节|耗时|占耗时|可能范围|受限于|占屋顶|可能范围",
+            "layer|FLOPs|bytes|time|of the time (likely range)|limited by|of its roof (likely range)",
+            "层|FLOPs|字节|耗时|占耗时（可能范围）|受限于|占屋顶（可能范围）",
         ).split("|")
-        kind = self.whole.kind
-        first = _line(t(f"whole model: {kind}", f"整个模型：{kind}"), self.whole, [self.whole])
-        longest = sorted(self.layers, key=lambda layer: -layer.time_ms)
-        return [head, first, *(_line(layer.label, layer, self.layers) for layer in longest)]
+        kind = self.found[0]["kind"]
+        first = _line(t(f"whole model: {kind}", f"整个模型：{kind}"), self.found[0])
+        return [head, first, *(_line(_label(row), row) for row in self.parts if row is not self.found[0])]
 
     @property
-    def named(self) -> Layer | None:
-        """The layer that takes longest, where the intervals leave no doubt which it is; else None."""
-        first, second = [*sorted(self.points, key=lambda layer: -layer.time_ms), None][:2]
-        if second is None:
-            return first
-        clear = enough(max(len(first.samples_ms), len(second.samples_ms))) and first.part_of([second])[1] > CLEAR
-        return first if clear and first.part_of(self.layers)[0] >= LARGE else None
+    def named(self) -> Row | None:
+        """The layer that takes longest, where the ranges leave no doubt which it is; else None."""
+        first, *others = self.parts
+        second = others[0]["share_of_time_high"] if others else 0.0
+        clear = second is not None and (first["share_of_time_low"] or 0.0) > CLEAR * second
+        return first if not others or clear and first["share_of_time"] >= LARGE else None
 
     def sentence(self) -> str:
         """Where the time goes: to one layer if that is beyond doubt, else to which limit."""
-        layer = self.named
-        if not self.layers:
-            return self._reach(self.whole.label, self.whole)
-        if layer is None:
-            parts = [(bound_word(bound), percent(part)) for bound, part in by_bound(self.layers).items()]
+        row = self.named
+        if row is None:
+            parts = [(bound_word(bound), percent(part)) for bound, part in by_bound(self.parts).items()]
             english = ", ".join(f"{part} is limited by {word}" for word, part in parts)
             chinese = "，".join(f"{part} 受限于{word}" for word, part in parts)
             return t(f"No layer stands out. Of the time {english}.", f"没有哪一层特别突出。耗时中，{chinese}。")
-        _, low, high = layer.part_of(self.layers)
-        part, who = between(low, high), layer.label
-        if layer.bound == "outside":
+        who, word, part = _label(row), bound_word(row["bound"]), _range(row, "share_of_time", "share_of_time")
+        if row["bound"] == "outside":
             return t(
                 f"{part} of the time is spent outside the layers: in functions that the forward calls, or in Python.",
                 f"{part} 的时间花在各层之外：forward 自己调用的函数，或者 Python 本身。",
             )
-        return self._reach(t(f"{who} takes {part} of the time and", f"{who} 占耗时的 {part}，"), layer)
-
-    def _reach(self, who: str, layer: Layer) -> str:
-        """`who`, and how near to its roof it is."""
-        word, share = bound_word(layer.bound), between(*layer.share_interval)
-        if layer.bound == "overhead":
-            part = percent(min(layer.overhead_ms / max(layer.time_ms, TINY), 1.0))
+        if row is not self.found[0]:
+            who = t(f"{who} takes {part} of the time and", f"{who} 占耗时的 {part}，")
+        if row["bound"] == "overhead":
+            part = percent(min(row["overhead_ms"] / row["time_ms"], 1.0))
             return t(
                 f"{who} is limited by overhead: issuing the calls is {part} of it.",
                 f"{who}受限于调用开销：发出调用就占了其中的 {part}。",
             )
-        if not layer.least_ms:
+        if not row["share_of_roof"]:
             return t(f"{who} has neither FLOPs nor traffic.", f"{who}既没有 FLOPs，也没有访存。")
+        share = _range(row, "share_of_roof", "share")
         return t(f"{who} reaches {share} of its {word} roof.", f"{who}达到{word}屋顶的 {share}。")
 
     def try_first(self) -> str:
         """The one thing to try first: for the layer that is named, else for the longest of those with the limit that takes most of the
         time; for a GPU that waits, more work a call."""
-        most = next(iter(by_bound(self.points)))
-        layer = self.named or max((x for x in self.points if x.bound == most), key=lambda x: x.time_ms)
+        most = next(iter(by_bound(self.parts)))
+        row = self.named or next(row for row in self.parts if row["bound"] == most)
         waits = (self.idle or 0.0) >= IDLE
-        what = pick(TRY["overhead" if waits else layer.bound])
-        who = t(f"the GPU idles {self.idle:.0%}", f"GPU 有 {self.idle:.0%} 的时间闲着") if waits else layer.label
+        what = pick(TRY["overhead" if waits else row["bound"]])
+        who = t(f"the GPU idles {self.idle:.0%}", f"GPU 有 {self.idle:.0%} 的时间闲着") if waits else _label(row)
         return t(f"Try first ({who}): {what}.", f"先试这个（{who}）：{what}。")
 
     def plot(self) -> Any:
@@ -147,7 +133,7 @@ class Roofline:
             "The rate of each layer over its arithmetic intensity, below the roof.",
             "各层的速率与计算强度，都在屋顶之下。",
         )
-        return Block(self.sentence(), "", Plot(lambda axes: draw(self.points, self.peaks, axes), alt, (7.4, 5.0)), "")
+        return Block(self.sentence(), "", Plot(lambda axes: draw(self.parts, self.peaks, axes), alt, (7.4, 5.0)), "")
 
     def remarks(self) -> tuple[str, ...]:
         """What to know when reading the shares: where the numbers come from, what is out of the ordinary."""
@@ -156,14 +142,14 @@ class Roofline:
             "a cache, or the algorithm does less work than counted.",
             "字节数是最少需要的量：每层的输入、权重和输出各算一次；超过屋顶的 100%，说明数据来自缓存，或者算法实际运算比计数少。",
         )
-        part = percent(sum(layer.time_ms for layer in self.points) / max(self.whole.time_ms, TINY))
+        part = percent(sum(row["time_ms"] for row in self.parts) / self.found[0]["time_ms"])
         how = t(
             f"{self.rounds} rounds, each layer alone, its data out of the cache; ranges (95 %) hold within this run. The rows sum up to "
             f"{part} of the model in one piece.",
             f"测了 {self.rounds} 轮，每层单独计时，数据都不在缓存里；范围（95%）只对这一次运行有效。各行之和是整个模型一次运行的 {part}。",
         )
         if self.idle is not None:
-            idle, whole = percent(self.idle), format_ms(self.whole.time_ms)
+            idle, whole = percent(self.idle), format_ms(self.found[0]["time_ms"])
             how = t(
                 f"{self.rounds} rounds; a layer's time is that of its kernels inside the whole. The GPU idles {idle} of the {whole} that "
                 "the whole takes, several in a row without a wait.",
@@ -183,18 +169,28 @@ class Roofline:
     __repr__ = __str__
 
 
-def _line(name: str, layer: Layer, every: Sequence[Layer]) -> list[str]:
-    """A line of the table; `every`: those whose time is 100 %."""
-    sure, known = enough(len(layer.samples_ms)), layer.name != OUTSIDE
-    share, low, high = layer.part_of(every)
+def _label(row: Row) -> str:
+    """Name and class of a layer, for people."""
+    if row["layer"] == OUTSIDE:
+        return t("outside the layers", "各层之外")
+    return f"{row['layer']} ({row['kind']})" if row["layer"] else str(row["kind"])
+
+
+def _line(name: str, row: Row) -> list[str]:
+    """A line of the table."""
+    known = row["layer"] != OUTSIDE
     return [
         name,
-        scaled(layer.flops, "") if layer.flops else t("memory only", "仅访存") if known else "–",
-        scaled(layer.moved, "B") if known else "–",
-        format_ms(layer.time_ms),
-        percent(share),
-        between(low, high) if sure else "–",
-        bound_word(layer.bound) if known else "–",
-        percent(layer.least_ms / max(layer.time_ms, TINY)) if layer.least_ms else "–",
-        between(*layer.share_interval) if sure and layer.least_ms else "–",
+        scaled(row["flops"], "") if row["flops"] else t("memory only", "仅访存") if known else "–",
+        scaled(row["bytes"], "B") if known else "–",
+        format_ms(row["time_ms"]),
+        f"{percent(row['share_of_time'])} ({_range(row, 'share_of_time', 'share_of_time')})",
+        bound_word(row["bound"]) if known else "–",
+        f"{percent(row['share_of_roof'])} ({_range(row, 'share_of_roof', 'share')})" if row["share_of_roof"] else "–",
     ]
+
+
+def _range(row: Row, key: str, ends: str) -> str:
+    """The likely range of a share; the share itself where there is none."""
+    low, high = row[f"{ends}_low"], row[f"{ends}_high"]
+    return percent(row[key]) if low is None else between(low, high)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -179,7 +180,7 @@ def _faults(run: Callable[[], object]) -> float:
 
 def _against_dense(channels: int, size: int, groups: tuple[int, ...], seconds: float) -> list[dict]:
     """Time and MACs of grouped convolutions as shares of the dense one, on one thread, without page faults."""
-    from course.roofline.machine import ThreadClock
+    from course.roofline.peaks import ThreadClock
     from course.timing import compare
 
     reuse_memory()
@@ -295,20 +296,21 @@ def _placed(roof: object, seconds: float, budget: Budget) -> Iterator[dict]:
     }
     for name in budget.loop(operations, desc=both("operations", "算子")):
         layer, x = operations[name]
-        whole = place(layer, x, peaks=roof, max_time=seconds / len(operations)).whole
-        yield {"part": "operation", "operation": name, **whole.row()}
+        (whole,) = place(layer, x, peaks=roof, max_time=seconds / len(operations)).rows()
+        yield {"part": "operation", "operation": name, **whole}
 
 
 @experiment(name="03-roof", lesson=LESSON, version=2, needs="cpu", seconds=18)
 def roof(budget: Budget) -> Iterator[dict]:
     """Measured peaks, one linear layer with two batches taking turns, and six operations under the peaks."""
     from course.roofline import peaks
-    from course.roofline.machine import ThreadClock
+    from course.roofline.peaks import ThreadClock
     from course.timing import compare
 
     torch.set_num_threads(1)  # restored afterwards
     found = peaks("cpu", max_time=min(3.0, 0.25 * budget.seconds))
-    yield {"part": "peak", **found.rows()[0], "busy": int(bool(found.notes))}
+    numbers = {name: value for name, value in asdict(found).items() if name != "notes"}
+    yield {"part": "peak", **numbers, "ridge": found.ridge, "busy": int(bool(found.notes))}
     layer = nn.Linear(WIDTH, WIDTH, bias=False).requires_grad_(False)
     small, large = (torch.randn(batch, WIDTH) for batch in BATCHES)
     race = compare(
@@ -335,7 +337,7 @@ def read_roof(rows: list[dict]) -> Reading:
 
 def draw_roof(record: Record, bets: dict) -> Plot:
     """The two measured roofs, and every operation that has FLOPs as a point; the bet is where the batch of 64 was to lie."""
-    from course.roofline import Layer, Peaks
+    from course.roofline import Peaks
     from course.roofline.picture import draw
 
     operations = [row for row in record.rows if row["part"] == "operation"]
@@ -346,19 +348,7 @@ def draw_roof(record: Record, bets: dict) -> Plot:
         for name in ("flops_per_s", "bytes_per_s", "dtype", "device", "threads", "precision", "created")
     }
     found = Peaks(**given)
-    layers = [
-        Layer(
-            telling.name(row["operation"]),
-            "",
-            row["flops"],
-            row["bytes"],
-            row["calls"],
-            found,
-            (row["time_ms"],),
-            row["overhead_ms"],
-        )
-        for row in operations
-    ]
+    layers = [{**row, "layer": telling.name(row["operation"])} for row in operations]
     rates = {row["operation"]: row["flops"] / row["time_ms"] * 1e3 for row in operations}
     one, many = (f"linear, batch {size}" for size in BATCHES)
     mine = telling.bets["03-bet-roof"].get(bets.get("03-bet-roof")) if {one, many} <= set(rates) else None

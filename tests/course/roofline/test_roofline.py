@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 import random
+import statistics
 import sys
 import time
-from dataclasses import replace
 
 import pytest
 import torch
 from torch import nn
 
 from course.core.i18n import set_language, speaking
-from course.roofline import Layer, Peaks, Roofline, machine, peaks
-from course.roofline.layer import OUTSIDE
-from course.roofline.tensors import moved, tensors
+from course.roofline import Peaks, Roofline, peaks
+from course.roofline.layer import OUTSIDE, row_of
+from course.roofline.replay import moved, tensors
 
 peaks_module = sys.modules["course.roofline.peaks"]
 GIVEN = Peaks(100e9, 20e9, "float32", "cpu", 1, "2026-05-01T09:30:00Z")  # ridge: 5 FLOPs a byte
 STEADY = (0.97, 0.97, 0.97, 0.98, 0.99, 1.0, 1.0, 1.01, 1.02, 1.03, 1.03, 1.03)
 
 
-def layer(flops: int, moved: int, time_ms: float, name: str = "fc", kind: str = "Linear", **more) -> Layer:
-    samples = tuple(time_ms * part for part in more.pop("spread", STEADY))
-    return Layer(name, kind, flops, moved, 1, GIVEN, samples, **more)
+def layer(flops: int, moved: int, time_ms: float, name: str = "fc", kind: str = "Linear", **more) -> tuple:
+    """What a row is made of."""
+    samples = [time_ms * part / 1e3 for part in more.get("spread", STEADY)]
+    return name, kind, 1, (flops, moved), samples, GIVEN, more.get("overhead_ms", 0.0) / 1e3
 
 
-def outside(time_ms: float) -> Layer:
-    return Layer(OUTSIDE, "", 0, 0, 1, GIVEN, tuple(time_ms * part for part in STEADY))
+def outside(time_ms: float) -> tuple:
+    return layer(0, 0, time_ms, OUTSIDE, "")
 
 
-def of(*layers: Layer, **more) -> Roofline:
-    return Roofline(layer(1_002_000_000, 44_000_000, 25.0, "", "Net"), layers, GIVEN, **more)
+def of(*layers: tuple, **more) -> Roofline:
+    whole = row_of(*layer(1_002_000_000, 44_000_000, 25.0, "", "Net"))
+    every = (
+        sum(statistics.median(one[4]) for one in layers),
+        [sum(one) for one in zip(*(one[4] for one in layers), strict=True)],
+    )
+    return Roofline([whole, *(row_of(*one, every) for one in layers)], GIVEN, **more)
 
 
 def roofline(**more) -> Roofline:
@@ -47,7 +53,7 @@ def roofline(**more) -> Roofline:
 
 
 def test_ridge_roof_and_least_time():
-    assert GIVEN.ridge == 5 == GIVEN.rows()[0]["ridge"]
+    assert GIVEN.ridge == 5
     assert GIVEN.roof(1) == 20e9 and GIVEN.roof(5) == 100e9 and GIVEN.roof(50) == 100e9
     assert GIVEN.least_s(1e9, 20e6) == pytest.approx(0.01)
     assert GIVEN.least_s(1e6, 20e6) == pytest.approx(0.001)
@@ -66,7 +72,7 @@ def test_ridge_roof_and_least_time():
     ],
 )
 def test_a_layer_under_its_roof(flops, moved_bytes, time_ms, overhead_ms, bound, intensity, roof, share):
-    row = layer(flops, moved_bytes, time_ms, overhead_ms=overhead_ms).row()
+    row = row_of(*layer(flops, moved_bytes, time_ms, overhead_ms=overhead_ms))
     assert (row["bound"], row["flops_per_byte"], row["roof_flops_per_s"]) == (bound, intensity, roof)
     assert row["share_of_roof"] == (share and pytest.approx(share))
     assert row["flops_per_s"] == pytest.approx(flops / time_ms * 1e3)
@@ -76,10 +82,10 @@ def test_parts_add_up_to_all_and_have_their_ranges():
     rows = roofline().rows()
     assert [row["layer"] for row in rows] == ["", "conv", "act", "fc", OUTSIDE]
     assert [row["share_of_time"] for row in rows] == pytest.approx([1, 20 / 25, 2 / 25, 1 / 25, 2 / 25])
-    assert all(row["share_of_time_low"] <= row["share_of_time"] <= row["share_of_time_high"] <= 1 for row in rows)
-    conv, _, fc, _ = roofline().layers
-    noisy = of(conv, replace(fc, samples_ms=tuple(random.Random(1).sample(range(1, 40), 20)))).rows()[2]
-    assert noisy["share_of_time_low"] < noisy["share_of_time_high"]
+    wild = layer(2_000_000, 4_000_000, 1.0, spread=random.Random(1).sample(range(1, 40), 12))
+    for row in of(layer(1_000_000_000, 20_000_000, 20.0, "conv", "Conv2d"), wild).rows()[1:]:
+        low, high = row["share_of_time_low"], row["share_of_time_high"]
+        assert low <= row["share_of_time"] <= high <= 1 and low < high
 
 
 def test_traffic_counts_each_tensor_once():
@@ -106,15 +112,16 @@ def test_text_and_html():
 
 def test_a_layer_is_named_only_where_the_intervals_leave_no_doubt():
     clear, close = layer(10**9, 2 * 10**7, 20.0, "a"), layer(10**9, 3 * 10**7, 19.5, "b")
-    other = layer(10**9, 3 * 10**7, 15.0, "b")
     wild = (0.5, 0.5, 0.6, 0.6, 1, 1, 1, 1, 1.5, 1.5, 1.6, 1.6)
-    noisy, few = replace(other, samples_ms=tuple(15.0 * x for x in wild)), replace(other, samples_ms=(15.0,) * 3)
-    assert of(clear, other).named is clear
+    other, noisy = layer(10**9, 3 * 10**7, 15.0, "b"), layer(10**9, 3 * 10**7, 15.0, "b", spread=wild)
+    assert of(clear, other).named["layer"] == "a"
     assert [of(clear, doubt).named for doubt in (close, noisy)] == [None, None]
-    assert of(replace(clear, samples_ms=(20.0,) * 3), few).named is None
-    waves = (1.0, 3.0, 1.0, 9.0, 1.0, 2.0, 5.0, 1.0, 2.0, 1.0, 4.0, 1.0)  # a busy machine slows both in the same rounds
-    slowed = [replace(one, samples_ms=tuple(one.time_ms * wave for wave in waves)) for one in (clear, other)]
-    assert of(*slowed).named is slowed[0]
+    few = [layer(10**9, 2 * 10**7, time_ms, name, spread=(1.0,) * 3) for name, time_ms in (("a", 20.0), ("b", 15.0))]
+    assert of(*few).named is None
+    waves = (1.0, 3.0, 1.0, 9.0, 1.0, 2.0, 5.0, 1.0, 2.0, 1.0, 4.0, 1.1)  # a busy machine slows both in the same rounds
+    jitter = [[wave * (1 + 0.01 * (at % 2)) for at, wave in enumerate(waves)], waves]
+    slowed = [layer(10**9, 2 * 10**7, x, n, spread=s) for n, x, s in zip("ab", (20.0, 15.0), jitter, strict=True)]
+    assert of(*slowed).named["layer"] == "a"
     small = [layer(10**9, 3 * 10**7, 18.0, f"c{at}", "Conv2d") for at in range(12)]
     assert of(clear, *small).named is None  # the longest, with 8 % of the time
     act = layer(0, 10**7, 1.0, "act", "ReLU")
@@ -201,7 +208,7 @@ def test_products_that_do_not_fit_are_left_out(small_probes, monkeypatch):
 
 def test_one_cpu_thread_is_timed_without_what_other_programs_take(monkeypatch):
     monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
-    now = machine.clock("cpu").reader()
+    now = peaks_module.clock("cpu").reader()
     began = now()
     time.sleep(0.05)
     assert now() - began < 0.05

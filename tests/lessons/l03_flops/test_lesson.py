@@ -257,14 +257,14 @@ def roofs(low: float, high: float, busy: int = 0) -> list[dict]:
         ("matrix product", 10**8, 100.0, "compute"),
         ("ReLU", 0, 0.0, "memory"),
     )
-    alike = {"part": "operation", "bytes": 10**6, "time_ms": 1.0, "calls": 1, "overhead_ms": 0.0}
+    alike = {"part": "operation", "bytes": 10**6, "time_ms": 1.0, "kind": "", "overhead_ms": 0.0}
     share = {"share_of_roof": 0.1, "share_low": 0.09, "share_high": 0.11}
     return [
         *as_rows(
             "part flops_per_s bytes_per_s ridge dtype busy device threads precision created",
             ("peak", 1e11, 1e10, 10.0, "float32", busy, "cpu", 1, "none", "2026-05-01T09:30:00Z"),
         ),
-        *(row | alike | share for row in operations),
+        *(row | alike | share | {"flops_per_s": 1e3 * row["flops"]} for row in operations),
         *as_rows(
             "part work_ratio ratio low high verdict threads", ("batch", 64.0, (low + high) / 2, low, high, "slower", 1)
         ),
