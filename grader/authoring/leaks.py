@@ -1,4 +1,7 @@
-"""Check that nothing learners get contains a solution, a key, a hidden case or an import of the grader."""
+"""Check that nothing learners get contains a solution, a key, a hidden case or an import of the grader.
+
+What is secret is listed once (``secrets``) and looked for in every text: notebooks, files of the course, what is in a bundle.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import functools
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from course.core.catalog import checkpoint_names
@@ -21,6 +25,18 @@ IMPORT = re.compile(r"^\s*(from|import)\s+grader\b|import_module\(\s*['\"]grader
 SHORT = 20  # shorter texts stand in innocent places too
 
 
+@dataclass(frozen=True)
+class Secret:
+    """A text that nobody may get. rule, what: how it is reported. lesson: whose checkpoint's files it is looked for in, because elsewhere
+    it can be innocent; "" for all files.
+    """
+
+    rule: str
+    what: str
+    text: str
+    lesson: str = ""
+
+
 def leaks(project: Project, made: dict[Path, str] | None = None) -> list[Finding]:
     """A finding for each leak in the notebooks (those on disk, or ``made``) and in the course package."""
     if made is None:
@@ -32,11 +48,55 @@ def leaks(project: Project, made: dict[Path, str] | None = None) -> list[Finding
 
 
 def in_texts(project: Project, texts: dict[Path, str]) -> set[Finding]:
-    """A finding for each solution, explanation, hidden function or import of the grader in ``texts``, of notebooks and files."""
-    found = {*_imports(texts), *_task_code(project, texts)}
-    for lesson in project.checkpoints():
-        found |= {*_solutions(project, lesson, texts), *_of_keys(project, lesson, texts)}
+    """A finding for each secret, hidden function and import of the grader in ``texts``, of notebooks and files."""
+    known = [(one, _squeezed(one.text)) for lesson in project.checkpoints() for one in secrets(project, lesson)]
+    hidden, found = dict(_hidden_functions(project)), set()
+    for path, text in texts.items():
+        flat = _squeezed(text)
+        held = {(one.rule, one.what) for one, bare in known if bare in flat and _looked_for(project, one, path)}
+        if path.suffix == ".ipynb" and "BEGIN SOLUTION" in text:
+            held.add(("leaked-mark", "a solution mark"))
+        if path.suffix in (".py", ".ipynb") and IMPORT.search(text):
+            held.add(("imports-grader", "an import of the grader, which no learner has"))
+        for name, code in _functions(text) if path.suffix == ".py" else ():
+            if code in hidden:
+                held.add(("leaked-task", f"in {name} the hidden function {hidden[code]}"))
+        found |= {Finding(rule, f"{path}: holds {what}") for rule, what in held}
     return found
+
+
+def secrets(project: Project, lesson: str) -> Iterator[Secret]:
+    """The solutions of a checkpoint, whole and line by line, the explanations in its keys and the formulas of its variants."""
+    for cell in (cell for cell in read(project.checkpoint_source(lesson)) if cell.kind == "task"):
+        what = f"the solution of task {cell.id!r}"
+        inside = "\n".join(re.findall(r"### BEGIN SOLUTION\n(.*?)\n[^\n]*### END SOLUTION", cell.body, re.DOTALL))
+        if len(_squeezed(inside)) >= SHORT:
+            yield Secret("leaked-solution", what, inside)
+        for line in map(str.strip, inside.split("\n")):
+            if len(line) >= SHORT // 2 and line not in cell.body.replace(inside, ""):
+                yield Secret("leaked-solution", f"the line `{line}` of {what}", line, lesson)
+    keys = files.keys(project, lesson)
+    for identity, key in keys.items():
+        for sentence in _strings(key.get("why", "")):
+            if len(sentence) >= SHORT // 2:
+                yield Secret("leaked-explanation", f"the explanation of the checkpoint item {identity!r}", sentence)
+    for one in (one for item in files.checkpoint_items(project, lesson).values() for one in alternatives(item)):
+        key = keys.get(one["id"], {}) if "draw" in one else {}
+        number = key.get("number", {})
+        numbers = [part.get(name) for part in (number, *number.get("traps", ())) for name in NUMBERS]
+        for formula in _strings([key.get("let"), key.get("correct"), numbers]):
+            if re.search(r"[-+*/%(]", formula):
+                what = f"the formula `{formula}` of the key of {one['id']!r}"
+                yield Secret("leaked-formula", what, formula, lesson)
+
+
+def _looked_for(project: Project, secret: Secret, path: Path) -> bool:
+    if not secret.lesson:
+        return True
+    if path.suffix != ".ipynb":
+        return path.parts[-2:] == project.checkpoint_items(secret.lesson).parts[-2:]
+    new, old = checkpoint_names(secret.lesson)  # the old one is that of the lesson, too
+    return path.stem == new or (path.stem == old and path.parent.name == "checkpoints")
 
 
 def notebook_text(text: str) -> str:
@@ -52,57 +112,6 @@ def _squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-def solutions(project: Project, lesson: str) -> Iterator[tuple[str, str, str]]:
-    """(task id, the text between the solution marks, the rest of the cell) for each task of a checkpoint."""
-    for cell in read(project.checkpoint_source(lesson)):
-        if cell.kind == "task":
-            inside = "\n".join(re.findall(r"### BEGIN SOLUTION\n(.*?)\n[^\n]*### END SOLUTION", cell.body, re.DOTALL))
-            yield cell.id, inside, cell.body.replace(inside, "")
-
-
-def _solutions(project: Project, lesson: str, texts: dict[Path, str]) -> Iterator[Finding]:
-    known = [*solutions(project, lesson)]
-    for path, text in texts.items():
-        if "BEGIN SOLUTION" in text and path.suffix == ".ipynb":
-            yield Finding("leaked-mark", f"{path}: a solution mark is left in this notebook")
-        for identity, inside, starter in known:
-            if len(_squeezed(inside)) >= SHORT and _squeezed(inside) in _squeezed(text):
-                yield Finding("leaked-solution", f"{path}: holds the solution of task {identity!r}")
-            for line in map(str.strip, inside.split("\n") if _is_checkpoint(path, lesson) else ()):
-                if len(line) >= SHORT // 2 and line in text and line not in starter:
-                    said = f"{path}: holds the line `{line}` of the solution of task {identity!r}"
-                    yield Finding("leaked-solution", said)
-
-
-def _is_checkpoint(path: Path, lesson: str) -> bool:
-    new, old = checkpoint_names(lesson)
-    return path.suffix == ".ipynb" and (path.stem == new or (path.stem == old and path.parent.name == "checkpoints"))
-
-
-def _of_keys(project: Project, lesson: str, texts: dict[Path, str]) -> Iterator[Finding]:
-    """A finding for each explanation of a key anywhere, and for each of its formulas that is also in the question's file or in a notebook
-    of its checkpoint.
-    """
-    keys = files.keys(project, lesson)
-    for identity, key in keys.items():
-        for sentence in _strings(key.get("why", "")):
-            for path in (path for path, text in texts.items() if len(sentence) >= SHORT // 2 and sentence in text):
-                yield Finding(
-                    "leaked-explanation", f"{path}: holds the explanation of the checkpoint item {identity!r}"
-                )
-    notebooks = [path for path in texts if path.suffix == ".ipynb" and path.stem in checkpoint_names(lesson)]
-    for one in (one for item in files.checkpoint_items(project, lesson).values() for one in alternatives(item)):
-        key = keys.get(one["id"], {}) if "draw" in one else {}
-        number = key.get("number", {})
-        numbers = [part.get(name) for part in (number, *number.get("traps", ())) for name in NUMBERS]
-        for formula in _strings([key.get("let"), key.get("correct"), numbers]):
-            for path in (project.checkpoint_items(lesson), *notebooks):
-                if re.search(r"[-+*/%(]", formula) and formula in texts.get(path, ""):
-                    yield Finding(
-                        "leaked-formula", f"{path}: holds the formula `{formula}` of the key of {one['id']!r}"
-                    )
-
-
 def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value.strip()
@@ -111,37 +120,21 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(inner)
 
 
-def _imports(texts: dict[Path, str]) -> Iterator[Finding]:
-    for path, text in texts.items():
-        if path.suffix in (".py", ".ipynb") and IMPORT.search(text):
-            yield Finding("imports-grader", f"{path}: imports the grader; what a learner gets must not know it")
-
-
 def _item_fields(project: Project) -> Iterator[Finding]:
     for path in project.learner_folder.glob("l*/checkpoint.yaml"):
         for identity, item in files.checkpoint_items(project, path.parent.name.removeprefix("l")).items():
             for one in alternatives(item):
                 for place in (one, one.get("number") or {}, *(one.get("options") or [])):
                     for field in set(KEY_FIELDS) & set(place):
-                        yield Finding(
-                            "leaked-key", f"{path}: item {identity!r} holds {field!r}; keys stand in grader/lessons"
-                        )
+                        said = f"{path}: item {identity!r} holds {field!r}; keys stand in grader/lessons"
+                        yield Finding("leaked-key", said)
 
 
-def _task_code(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
-    hidden = {}
-    for path in map(project.task_module, project.checkpoints()):
-        if path.exists():
-            found = _functions(path.read_text(encoding="utf-8"))
-            hidden |= {code: (f"{path.parent.name}/{path.name}", name) for name, code in found}
-    for path, text in texts.items():
-        for name, code in _functions(text) if path.suffix == ".py" else ():
-            if code in hidden:
-                task_file, task_function = hidden[code]
-                yield Finding(
-                    "leaked-task",
-                    f"{path}: {name} is the hidden function {task_function} of grader/lessons/{task_file}",
-                )
+def _hidden_functions(project: Project) -> Iterator[tuple[str, str]]:
+    """(body, name with its file) of each function of the hidden tests."""
+    for path in filter(Path.exists, map(project.task_module, project.checkpoints())):
+        for name, code in _functions(path.read_text(encoding="utf-8")):
+            yield code, f"{name} of grader/lessons/{path.parent.name}/{path.name}"
 
 
 @functools.cache

@@ -73,7 +73,7 @@ EXPLAINED = json.dumps({"cells": [{"source": KEYS["90-c-single"]["why"]["b"]["zh
         ("notes.txt", "difference_of_both = high - low\n return difference_of_both / (high + low)", "solution of task"),
         ("extra.py", HIDDEN, "hidden function judge"),
         ("a/keys.yaml", "x: 1", "called keys.yaml"),
-        ("sub/start.py", "from grader.project.task import Task\n", "imports the grader"),
+        ("sub/start.py", "from grader.project.task import Task\n", "import of the grader"),
     ],
 )
 def test_a_planted_key_is_refused_wherever_it_lies(course, tmp_path, monkeypatch, name, text, words):
