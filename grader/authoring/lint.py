@@ -7,14 +7,17 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from course.questions import glossary
 from course.questions.lint import Finding
 from grader import project as files
 from grader.authoring.question_check import checkpoint_findings, known_ids
 from grader.project import LANGUAGES, Project, ProjectError
 from grader.project.source import Cell, read
 from grader.project.task import tasks
-from grader.project.texts import Found
-from grader.project.texts import faults as prose_faults
+from grader.project.texts import terms
+
+Found = tuple[int, str, str]
+"""Line, rule, sentence."""
 
 VERBS = {
     "predict": "item",
@@ -53,7 +56,7 @@ def _lint_file(
     try:
         cells = read(path)
         own = checkpoint and project.own_folder(lesson) is not None
-        found = [*(() if own else _twins(cells)), *_code(cells), *_ids(cells, known), *prose_faults(cells)]
+        found = [*(() if own else _twins(cells)), *_code(cells), *_ids(cells, known), *_terms(cells)]
         found += _checkpoint(project, lesson, cells) if checkpoint else ()
     except ProjectError as error:
         return [Finding("not-readable", str(error))]
@@ -68,6 +71,13 @@ def _twins(cells: list[Cell]) -> Iterator[Found]:
                 yield cell.line, "twin-missing", "this English text has no Chinese twin right after it"
         if cell.language == "zh" and (before is None or before.language != "en"):
             yield cell.line, "twin-missing", "this Chinese text has no English twin right before it"
+
+
+def _terms(cells: list[Cell]) -> Iterator[Found]:
+    for cell in (cell for cell in cells if cell.kind == "markdown"):
+        for unknown in sorted({found["id"] for found in glossary.marks(cell.body)} - set(terms())):
+            said = f"[[{unknown}]] is not in course/lessons/glossary.yaml: add it there, or mend the mark"
+            yield cell.line, "unknown-term", said
 
 
 def _code(cells: list[Cell]) -> Iterator[Found]:

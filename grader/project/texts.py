@@ -7,46 +7,42 @@ show. ``{{worth}}`` becomes the sentence on the points of a checkpoint.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 
+from course.core.i18n import both
 from course.questions import glossary
 from grader.project import Project, checkpoint_items
 from grader.project.source import Cell, read
 from grader.project.task import tasks
-
-Found = tuple[int, str, str]
-"""Line, code of the rule (``course.questions.lint``), sentence."""
+from grader.project.template import render
 
 
-@lru_cache(maxsize=1)
-def _terms() -> dict[str, glossary.Term]:
+@cache
+def terms() -> dict[str, glossary.Term]:
+    """The terms that a mark may name, by id."""
     return glossary.read()
 
 
 def prose(text: str, language: str) -> str:
-    """The text of a cell with its marks replaced, as it goes into the notebook. An unknown mark stays; ``faults`` reports it."""
-    terms = _terms()
+    """The text of a cell with its marks replaced, as it goes into the notebook. An unknown mark stays; the lint reports it."""
 
     def term(found: re.Match[str]) -> str:
-        known = terms.get(found["id"])
+        known = terms().get(found["id"])
         return glossary.hover(known, found["words"], language) if known else found[0]
 
     return glossary.replace_marks(text, term)
 
 
-def faults(cells: list[Cell]) -> Iterator[Found]:
-    """(line, rule, sentence) for each unknown term."""
-    for cell in (cell for cell in cells if cell.kind == "markdown"):
-        for unknown in sorted({found["id"] for found in glossary.marks(cell.body)} - set(_terms())):
-            said = f"[[{unknown}]] is not in course/lessons/glossary.yaml: add it there, or mend the mark"
-            yield cell.line, "unknown-term", said
-
-
 # --- the points of a checkpoint ---
 
 MARK = "{{worth}}"
-KINDS = {"question": ("question", "道题"), "task": ("code task", "个编程任务"), "essay": ("text", "段短文")}
+KINDS = {
+    "question": both("{:g} for questions", "题目 {:g} 分"),
+    "task": both("{:g} for code tasks", "编程任务 {:g} 分"),
+    "essay": both("{:g} for a text", "短文 {:g} 分"),
+}
 
 
 def points_by_id(project: Project, lesson: str) -> dict[str, float]:
@@ -60,67 +56,29 @@ def points_by_id(project: Project, lesson: str) -> dict[str, float]:
 
 
 def worth(cells: list[Cell], points: Mapping[str, float], language: str) -> str:
-    """``**18 points**: 6 questions (6 points), 3 code tasks (12 points).`` Cells worth 0 are left out."""
-    parts, total = [], 0.0
-    for kind, (english, chinese) in KINDS.items():
-        own = [cell for cell in cells if cell.kind == kind and cell.language in (None, language)]
-        each = [points[cell.id] for cell in own if points.get(cell.id)]
-        total += sum(each)
-        if each and language == "en":
-            parts.append(f"{len(each)} {english}{'s' * (len(each) > 1)} ({_points(sum(each))})")
-        elif each:
-            parts.append(f"{len(each)} {chinese}（{sum(each):g} 分）")
-    if language == "zh":
-        return f"**共 {total:g} 分**：{'，'.join(parts)}。"
-    return f"**{_points(total)}**: {', '.join(parts)}."
-
-
-def _points(value: float) -> str:
-    return f"{value:g} point{'' if value == 1 else 's'}"
+    """``**18 points**: 6 for questions, 12 for code tasks.``"""
+    sums = dict.fromkeys(KINDS, 0.0)
+    for cell in cells:
+        if cell.kind in KINDS and cell.language in (None, language):
+            sums[cell.kind] += points.get(cell.id, 0)
+    parts = [KINDS[kind][language].format(value) for kind, value in sums.items() if value]
+    total, listed = f"{sum(sums.values()):g}", {"en": ", ", "zh": "，"}[language].join(parts)
+    return {"en": "**{} points**: {}.", "zh": "**共 {} 分**：{}。"}[language].format(total, listed)
 
 
 # --- the first code cell of every notebook; only lesson and language differ ---
 
-MISSING = {"en": "`{missing.name}` is not installed in this kernel.", "zh": "当前内核里没有安装 `{missing.name}`。"}
-FROM_REPOSITORY = {
-    "en": ['Run `%pip install "torch-backends-course[course]@git+{url}"`,'],
-    "zh": ['请运行 `%pip install "torch-backends-course[course]@git+{url}"`，'],
-}
-FROM_FOLDER = {
-    "en": ["Choose the kernel `.venv`, or run", '`%pip install "FOLDER[course]"` (the course folder),'],
-    "zh": ["请选择内核 `.venv`，或运行", '`%pip install "文件夹[course]"`（文件夹：课程路径），'],
-}
-THEN = {"en": "restart the kernel, run this cell again.", "zh": "重启内核，再运行这个单元格。"}
-
 ABSENT = "except ModuleNotFoundError as missing:"
-
-
-def how_to_install(project: Project, language: str) -> list[str]:
-    """The lines that install the course with its extra for learners: from the repository named in pyproject.toml, else from the
-    checkout.
-
-    Never by name alone: the course is on no package index, so a stranger could publish code there under its name.
-    """
-    url = project.repository
-    return [one.format(url=url) for one in FROM_REPOSITORY[language]] if url else FROM_FOLDER[language]
+"""The line of the cell below which it says how to install the course."""
 
 
 def bootstrap(project: Project, verb: str, lesson: str, language: str, salt: str = "") -> str:
-    """The code of the cell: import torch (in a lesson) and the verbs and start the notebook, or say how to install the course.
+    """The code of the cell: import torch (in a lesson) and the verbs and start the notebook, or say how to install the course: from the
+    repository named in pyproject.toml, else from the checkout. Never by name alone: the course is on no package index, so a stranger could
+    publish code there under its name.
 
     salt: of a release in which each student has another paper. It is written in the code, because a kernel cannot read its
     notebook in every front end.
     """
-    paper = f', paper="{salt}"' if salt else ""
-    said = ",\n          ".join(map(repr, [*how_to_install(project, language), THEN[language]]))
-    return "\n".join(
-        [
-            "try:",
-            *(["    import torch"] if verb == "lesson" else []),
-            "    from course import *",
-            f'    {verb}("{lesson}", language="{language}"{paper})',
-            ABSENT,
-            f'    print(f"{MISSING[language]}",',
-            f"          {said})",
-        ]
-    )
+    said = {"verb": verb, "lesson": lesson, "salt": salt, "repository": project.repository}
+    return render(Path(__file__).with_name("bootstrap.py.jinja"), language, code=language, **said).strip()

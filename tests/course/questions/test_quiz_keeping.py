@@ -20,9 +20,7 @@ from course.questions import glossary, knowledge, messages
 from course.questions.bank import read_yaml
 from course.questions.lint import language_faults
 from course.verbs import state
-from grader.project.source import parse
-from grader.project.texts import faults, prose
-from tests.support.sources import twins
+from grader.project.texts import prose
 
 CARDS, TERMS = knowledge.read(), glossary.read()
 
@@ -152,8 +150,3 @@ def test_a_mark_becomes_a_word_with_its_meaning_and_code_stays_code():
     assert text.count("<abbr title=") == 2 and ">plans &amp; more</abbr>" in text and "what(&quot;plan&quot;)" in text
     assert "`[[plan]]`" in text and "```\n[[plan]]\n```" in text and "[[1, 2], [3, 4]]" in text
     assert ">执行计划 (plan)</abbr>" in prose("[[plan]]", "zh")
-
-
-def test_a_mark_of_no_term_is_named():
-    found = list(faults(parse(twins("# Title\n[[plan]] [[nonsense]]", "# 标题\n[[key]]"))))
-    assert [rule for _, rule, _ in found] == ["unknown-term"] and "[[nonsense]] is not in" in found[0][2]

@@ -126,6 +126,7 @@ def test_what_is_out_of_step_is_written_and_what_has_no_source_is_named(project)
         ('predict("90-bet")', 'observe("90-run")', "unknown-id", "experiment '90-run'"),
         ('predict("90-bet")', 'observe(["90-run"])', "unknown-id", "experiment '90-run'"),
         ('predict("90-bet")', 'check("90-run")', "unknown-id", "exercise '90-run'"),
+        ("# Why does a fixture exist?", "# Why does a [[nonsense]] exist?", "unknown-term", "[[nonsense]] is not in"),
         (BOOTSTRAP, "", "bootstrap-first", ""),
         ("value_1 = 1", "value_1 = = 1", "code-syntax", ""),
         ("".join(LESSON_SOURCE.partition(BET)[1:]), "", None, ""),
