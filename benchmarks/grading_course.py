@@ -18,8 +18,7 @@ from grader.course import Course, done, init
 from grader.handin.answers import keyed_items
 from grader.marking.step import grade_id
 from grader.project import Project
-from grader.project.build import answer_id, assignment_notebook
-from grader.project.publish import text_of
+from grader.project.build import answer_id, assignment_notebook, text_of
 from grader.project.task import tasks
 from grader.release.run import release
 

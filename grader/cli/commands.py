@@ -185,7 +185,7 @@ def run_notebooks(arguments: argparse.Namespace) -> int:
     from grader.authoring import reference
     from grader.authoring.leaks import leaks
     from grader.authoring.lint import lint
-    from grader.project.publish import build_all, leftovers, write
+    from grader.project.build import build_all, leftovers, write
 
     project = Project()
     made, problems = build_all(project)

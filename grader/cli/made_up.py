@@ -30,8 +30,7 @@ from grader.marking.autograde import How, autograde
 from grader.marking.pool import at_once
 from grader.marking.step import grade_id
 from grader.project import Project, ProjectError, name_of, notebook_in
-from grader.project.build import answer_id
-from grader.project.publish import text_of
+from grader.project.build import answer_id, text_of
 from grader.project.task import Task, tasks
 from grader.release.run import release
 from grader.reporting.export import export

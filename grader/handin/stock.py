@@ -19,10 +19,9 @@ from grader.handin.files import STAMP
 from grader.handin.guard import guarded
 from grader.handin.reading import ASIDE, PLACEHOLDER
 from grader.project import Project, name_of
-from grader.project.build import checkpoint_notebook
+from grader.project.build import checkpoint_notebook, text_of
 from grader.project.dates import timestamp_of
 from grader.project.files import replace, unlock
-from grader.project.publish import text_of
 from grader.sandbox.limits import MOST_BYTES
 
 

@@ -31,7 +31,7 @@ from grader.marking.restored_cells import restore_cells
 from grader.marking.running import Run
 from grader.marking.step import STATE, language_of, note, state
 from grader.project import HERE, Project
-from grader.project.publish import text_of
+from grader.project.build import text_of
 from grader.project.task import tasks
 from grader.sandbox.limits import Limits
 from grader.sandbox.warm import shared

@@ -1,5 +1,5 @@
-"""Make notebooks from the cells of a source: with solutions for nbgrader, without for learners. The same source always
-gives the same notebook.
+"""Make notebooks from the cells of a source: with solutions for nbgrader, without for learners; and write the learners' ones. The same
+source always gives the same notebook.
 """
 
 from __future__ import annotations
@@ -7,16 +7,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 
-from nbformat import NotebookNode
+from nbformat import NotebookNode, writes
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import ClearSolutions, ComputeChecksums, LockCells
 
 from course.core.version import __version__
 from course.learning.notebook_file import STUB
+from course.questions.lint import Finding
 from grader import project as project_files
-from grader.project import Project, ProjectError
+from grader.project import LANGUAGES, Project, ProjectError, name_of
 from grader.project.source import Cell, read
 from grader.project.task import tasks
 from grader.project.texts import MARK, bootstrap, points_by_id, prose, worth
@@ -200,3 +203,46 @@ def preprocessors() -> list[str]:
     """nbgrader's own steps of generate_assignment, with ClearTasks in the place of ClearSolutions."""
     steps = [ClearTasks if step is ClearSolutions else step for step in GenerateAssignment.preprocessors.default()]
     return [f"{step.__module__}.{step.__name__}" for step in steps]
+
+
+# --- all notebooks of learners ---
+
+BUILDERS = {"checkpoints": checkpoint_notebook} | {
+    f"{kind}s": partial(practice_notebook, kind=kind) for kind in ("lesson", "tool", "project")
+}
+"""Folder of notebooks -> what builds one; a method of Project by the folder's name lists them."""
+
+
+def text_of(notebook: NotebookNode) -> str:
+    """The file content of a notebook; the same notebook always gives the same text."""
+    return writes(notebook) + "\n"
+
+
+def build_all(project: Project) -> tuple[dict[Path, str], list[Finding]]:
+    """Every learner notebook as path -> text, and a finding for each that could not be built."""
+    made, problems = {}, []
+    for folder in BUILDERS:
+        for lesson in getattr(project, folder)():
+            name = name_of(lesson) if folder == "checkpoints" else lesson
+            try:
+                for language in LANGUAGES:
+                    path = project.notebooks / language / folder / f"{name}.ipynb"
+                    made[path] = text_of(BUILDERS[folder](project, lesson, language))
+            except (ProjectError, RuntimeError) as error:
+                problems.append(Finding("not-built", f"{folder}/{lesson}: {error}"))
+    return made, problems
+
+
+def write(made: dict[Path, str]) -> list[Path]:
+    """Write the files that differ from those on disk; returns their paths."""
+    changed = [path for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    for path in changed:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(made[path], encoding="utf-8")
+    return changed
+
+
+def leftovers(project: Project, made: dict[Path, str]) -> list[Path]:
+    """The notebooks in the generated folders that have no source."""
+    folders = [project.notebooks / language / folder for language in LANGUAGES for folder in BUILDERS]
+    return sorted(path for folder in folders for path in folder.glob("*.ipynb") if path not in made)

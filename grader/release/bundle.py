@@ -22,9 +22,8 @@ from course.core.i18n import Text, pick
 from grader.authoring.leaks import in_texts, notebook_text
 from grader.course import Course
 from grader.project import HERE, Project, ProjectError, filled
-from grader.project.build import practice_notebook
+from grader.project.build import practice_notebook, text_of
 from grader.project.dates import shown
-from grader.project.publish import text_of
 from grader.release.colab import TEXTS, pack, single, unpack
 from grader.release.run import student_config
 

@@ -16,8 +16,7 @@ from grader.course.gradebook import in_gradebook
 from grader.handin.papers import has_papers, released_salt, salt
 from grader.marking.probe import secret
 from grader.project import ProjectError, notebook_in
-from grader.project.build import assignment_notebook
-from grader.project.publish import text_of
+from grader.project.build import assignment_notebook, text_of
 
 
 def release(course: Course, lesson: str, due: datetime | None = None) -> list[str]:

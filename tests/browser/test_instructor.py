@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from grader.course import Course, init
 from grader.marking.autograde import How, autograde
-from grader.project.publish import text_of
+from grader.project.build import text_of
 from grader.release.run import release
 from grader.reporting.give_out import feedback
 from tests.browser.conftest import Lab, comes_to

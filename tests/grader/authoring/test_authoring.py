@@ -12,9 +12,15 @@ from grader.authoring import reference
 from grader.authoring.leaks import leaks
 from grader.authoring.lint import lint
 from grader.project import Project, ProjectError
-from grader.project.build import assignment_notebook, checkpoint_notebook, practice_notebook
-from grader.project.publish import build_all, leftovers, text_of
-from grader.project.publish import write as publish
+from grader.project.build import (
+    assignment_notebook,
+    build_all,
+    checkpoint_notebook,
+    leftovers,
+    practice_notebook,
+    text_of,
+)
+from grader.project.build import write as publish
 from grader.project.source import parse
 from grader.project.texts import bootstrap
 from tests.support.grading_fixtures import BET, CHECKPOINT, LESSON, LESSON_SOURCE, make_project, write

@@ -28,8 +28,7 @@ from grader.marking.held import why_held
 from grader.marking.restored_cells import restore_cells
 from grader.marking.step import grade_id, notes, reasons, state
 from grader.project import Infrastructure
-from grader.project.build import checkpoint_notebook, practice_notebook
-from grader.project.publish import text_of
+from grader.project.build import checkpoint_notebook, practice_notebook, text_of
 from grader.release.run import release
 from grader.reporting.give_out import feedback
 from grader.reporting.summary import stale

@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_output
 
 from course.learning.harvesting import MIME
 from grader.marking.step import grade_id
-from grader.project.publish import text_of
+from grader.project.build import text_of
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
 
 SOLVED = "def contrast(low, high):\n    return (high - low) / (high + low)\n"
