@@ -82,7 +82,7 @@ class Table:
         """The same in words, line by line; a cell that was bet on says so."""
         mine = t(" (your bet)", "（你押的）")
         said = [
-            [cell + mine * ((number, at) in self.bets) for at, cell in enumerate(line)]
+            [cell + mine * self._bet_in((number, at)) for at, cell in enumerate(line)]
             for number, line in enumerate(self._named(), -1)
         ]
         return "\n".join(as_text([line for line in said if any(line)], figures=False))
@@ -120,12 +120,16 @@ class Table:
     def _named(self) -> Lines:
         held = {number for number, _ in self.bets}
         corner = t(f"{SAME} no change", f"{SAME} 没变") if any(SAME in line for line in self.lines) else ""
-        names = {-1: corner} | dict.fromkeys(held, t("as you bet", "按你押的"))
+        names = {-1: corner} | dict.fromkeys(held, t("your bet", "你押的"))
         return [[line[0] or names.get(number, ""), *line[1:]] for number, line in enumerate(self.lines, -1)]
+
+    def _bet_in(self, place: tuple[int, int]) -> bool:
+        """Whether a cell was bet on and its line does not say so by its name."""
+        return place in self.bets and bool(self.lines[place[0] + 1][0])
 
     def _cell(self, words: str, place: tuple[int, int]) -> str:
         names = [self.marks.get(place, ""), "bet" * (place in self.bets), "same" * (words == SAME)]
-        mine = f"<small>{t('your bet', '你押的')}</small>" if place in self.bets else ""
+        mine = f"<small>{t('your bet', '你押的')}</small>" if self._bet_in(place) else ""
         of = escape(self.lines[0][place[1]], quote=True)
         return f'<td class="{" ".join(filter(None, names))}" data-of="{of}">{_breakable(words)}{mine}</td>'
 

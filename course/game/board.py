@@ -76,7 +76,7 @@ def mean_line(found: Sequence[Standing]) -> str:
     counted = [one for one in found if not one.case.tutorial]
     firsts = [one.first.points for one in counted if one.first]
     if not firsts:
-        return t("No case closed yet: the night is young.", "还一个都没做完：夜还长着呢。")
+        return t("No case counts yet: the night is young.", "还没有计分的案子：夜还长着呢。")
     points = format_points(round(mean(firsts), 1))
     return t(
         f"**{points} of 10** on average, {len(firsts)} of {len(counted)} cases closed.",

@@ -17,7 +17,7 @@ ROWS: tuple[tuple[str, Text], ...] = (
     ("default", both("Default", "默认")),
     ("how", both("How to do it", "怎么做")),
     ("pays", both("Pays when", "什么时候划算")),
-    ("costs", both("Costs, not when", "代价，何时别用")),
+    ("costs", both("Costs; when not", "代价，何时别用")),
     ("nothing", both("Nothing happens when", "什么时候没反应")),
 )
 """The fields of the back in their order, and what they are called."""

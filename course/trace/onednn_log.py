@@ -200,6 +200,7 @@ def on_off(function: Callable[[], Any], max_time: float = 1.0, threads: int = 1)
         def call() -> None:
             mkldnn.enabled = value
             function()
+            mkldnn.enabled = True
 
         return call
 

@@ -30,7 +30,7 @@ def bets_html() -> str:
 
 def bets_page(found: Sequence[Bet], back: Sequence[Return] = ()) -> str:
     """The hit rate of each confidence, a table of all bets, the latest first, and the lost ones that come back."""
-    title, sure = t("Your bets", "你的赌注"), t("As sure as right?", "把握和结果相称吗？")
+    title, sure = t("Your bets", "你的赌注"), t("How sure", "把握")
     heads = (t("Bet", "赌注"), t("You bet", "你押的是"), t("It came out", "结果是"), t("How it stands", "状态"))
     rates = (sure, t("settled", "已揭晓"), t("right", "押中"), t("hit rate", "命中率"))
     said = [_sure(one.confidence) for one in levels(found)]

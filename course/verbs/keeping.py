@@ -181,7 +181,7 @@ def _words_of(lesson: str | None, terms: dict[str, glossary.Term]) -> None:
         f"**{head}**",
         *told,
         t(f"Others: {rest}.", f"其他：{rest}。") if own else rest,
-        t('`what("key")` tells one of them.', '`what("key")` 说其中一个。'),
+        t('`what("key")` explains one of them.', '`what("key")` 解释其中一个。'),
     )
 
 

@@ -32,7 +32,7 @@ SAVE = {
     "en": "Save the notebook, then run this cell: it says what is in the file that you hand in.",
     "zh": "先保存 notebook，再运行这个单元格：它会说明要交的文件里有什么。",
 }
-VERBS = {"project": "lesson"}
+VERBS = {"project": "lesson", "tool": "language"}
 """Kind of a notebook -> the verb that starts it, where that is another word."""
 BADGE = "badge"
 """The id of the cell below the title that opens the notebook in Colab."""

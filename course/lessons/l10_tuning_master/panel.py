@@ -20,7 +20,7 @@ Outcomes = Mapping[str, Outcome]
 """Key of a configuration -> its outcome, today's included."""
 MEASURED_BETS = {
     "faster": both("faster than today", "比现在快"),
-    "same": both("the same, within 3 %", "差不多（3% 以内）"),
+    "same": both("the same, within 3\u00a0%", "差不多（3% 以内）"),
     "slower": both("slower than today", "比现在慢"),
     "breaks": both("breaks a requirement", "违反要求"),
 }
