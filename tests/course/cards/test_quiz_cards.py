@@ -89,19 +89,6 @@ def test_try_again_keeps_the_pressed_button_and_the_earlier_answer(bank, log):
     assert [entry.verdict for entry in log.entries()] == ["incorrect", "correct"]
 
 
-def test_a_double_click_hands_in_once_and_leaves_the_feedback(bank, log, monkeypatch):
-    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", 60)
-    card = build(practice, "05-one", bank, log)
-    press(card, "a")
-    card.buttons[2].click()
-    card.buttons[2].click()
-    assert "why of a" in card.say.value and len(log.entries()) == 1
-    card.reopen()
-    press(card, "b")
-    card.buttons[2].click()
-    assert len(log.entries()) == 2, "an opened card takes an answer at once"
-
-
 def test_a_reopened_card_shows_the_answer_and_its_explanations(bank, log):
     card = build(practice, "05-one", bank, log)
     press(card, "c")

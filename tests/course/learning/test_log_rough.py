@@ -181,7 +181,7 @@ def test_a_line_another_kernel_is_still_writing_is_not_called_damaged(log):
     assert found == 2
 
 
-def test_binary_rubbish_is_set_aside_and_every_answer_is_found(log):
+def test_rubbish_is_set_aside_and_said_once_and_every_answer_is_found(log):
     rng = random.Random(3)
     written = []
     for _ in range(40):
@@ -194,6 +194,9 @@ def test_binary_rubbish_is_set_aside_and_every_answer_is_found(log):
         b'{"id": "y", "time": "9999-12-31T00:00:00.000000Z", "event": "answer", "item": "x"}',
         b'{"id": "w", "time": "2026-03-01T09:00:00.0+0000Z", "event": "answer", "item": "x"}',
         b'{"id": "o", "time": "0001-01-01T00:00:00+14:00", "event": "answer", "item": "x"}',
+        b'{"id": "half", "time": "2026-0',
+        b"[1, 2]",
+        b'{"id": 7}',
     ]
     with open(log.path, "ab") as file:
         file.write(b"\n" + b"\n".join(damaged) + b"\n")
@@ -201,6 +204,8 @@ def test_binary_rubbish_is_set_aside_and_every_answer_is_found(log):
     assert fresh.entries() == sorted(written, key=lambda entry: entry.time)
     aside = log.path.with_name(log.path.name + ".damaged").read_bytes()
     assert all(line in aside for line in damaged) and "set aside" in fresh.take_notices()[0]
+    again = AnswerLog(log.path)
+    assert again.entries() == fresh.entries() and again.take_notices() == [], "it is said once"
 
 
 def test_home_unset_and_a_home_of_an_unknown_user(monkeypatch, tmp_path):

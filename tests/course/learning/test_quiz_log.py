@@ -42,21 +42,6 @@ def test_an_entry_comes_back_as_it_was_written(log):
         log.append("party", "05-one")
 
 
-def test_damaged_lines_are_set_aside_and_reported_once(log):
-    log.append("answer", "05-one", options=["a"])
-    with open(log.path, "ab") as file:
-        file.write(b'{"id": "half", "time": "2026-0\n\x00\x00\xff\n[1, 2]\n{"id": 7}\n')
-    log.append("answer", "05-many", options=["a"])
-    fresh = AnswerLog(log.path)
-    assert [entry.item for entry in fresh.entries()] == ["05-one", "05-many"]
-    assert "4" in log.take_notices()[0] and fresh.take_notices() == []
-    aside = log.path.with_name("answers.jsonl.damaged")
-    assert b'{"id": "half"' in aside.read_bytes() and b'"half"' in log.path.read_bytes()
-    again = AnswerLog(log.path)
-    again.entries()
-    assert again.take_notices() == [] and aside.read_bytes().count(b"half") == 1
-
-
 def test_an_unsaved_answer_goes_along_when_course_home_moves(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COURSE_HOME", str(tmp_path / "file"))

@@ -35,25 +35,14 @@ RULED = [name for name, case in CASES.items() if case.evidence == "rule"]
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_panel_names_only_what_is_on_it(name):
-    plan, known = PLANS[name], {one.id: set(one.values) for one in PLANS[name].controls}
+def test_the_data_of_a_case_are_sound(name):
+    """A panel names only what is on it, a debrief only what exists."""
+    plan, told, known = PLANS[name], CASES[name].debrief, {one.id: set(one.values) for one in PLANS[name].controls}
     assert set(plan.today) == set(known) and plan.about and set(plan.about) <= set(known)
     for config in (plan.today, plan.advice or {}, *(rule.when for rule in plan.rules)):
         assert all(value in known[control] for control, value in config.items()), config
     assert all(2 <= len(values) <= 4 for values in known.values()), "two to four fit a narrow screen"
     assert bool(plan.rules) == (name in RULED)
-
-
-@pytest.mark.parametrize("name", RULED)
-def test_every_rule_is_reached_and_has_a_source(name):
-    rules = PLANS[name].rules
-    assert {one["rule"] for one in panel.ruled(PLANS[name]).values()} == set(range(len(rules)))
-    assert all(0 <= one.share <= 1 and one.source for one in rules)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_what_a_debrief_names_exists(name):
-    told = CASES[name].debrief
     assert not told.card or told.card in knowledge.read()
     assert not told.experiment or base.get(told.experiment)
     sources = " ".join(map(pick, CASES[name].sources))
@@ -71,8 +60,11 @@ def test_a_live_case_has_an_experiment_and_a_workload_for_each_setting(name):
 
 
 @pytest.mark.parametrize("name", RULED)
-def test_a_ruled_case_has_one_best_share_and_today_is_not_it(name):
-    table = Table(PLANS[name], panel.ruled(PLANS[name]))
+def test_a_ruled_case_reaches_every_rule_and_has_one_best_share_that_today_is_not(name):
+    rules, ruled = PLANS[name].rules, panel.ruled(PLANS[name])
+    assert {one["rule"] for one in ruled.values()} == set(range(len(rules)))
+    assert all(0 <= one.share <= 1 and one.source for one in rules)
+    table = Table(PLANS[name], ruled)
     best = table.best_set()
     assert best and table.today not in best
     named = panel.shared(best).items()
