@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
+from pathlib import Path
 
+import nbformat
 import pytest
 
 import course
@@ -15,10 +17,10 @@ from course.questions.bank import load_bank
 from course.verbs import state
 from grader.book import pages
 from tests.browser.conftest import assert_open_to_all, languages
-from tests.conftest import ROOT
+from tests.conftest import ROOT, hurried
 
 pytest.importorskip("sphinx")
-LESSON, GAME = "05_cudnn_benchmark", "10_tuning_master"
+LESSON = "05_cudnn_benchmark"
 BET, QUESTION = "05-bet-race", "05-false-how"
 WORDS = {"en": ("workspace", "Search", "You bet", "中文"), "zh": ("工作区", "搜索", "你押的是", "English")}
 HEADINGS = """() => [...document.querySelectorAll('h1,h2,h3,h4,h5,h6,[role=heading]')].filter(one => one.checkVisibility())
@@ -26,12 +28,12 @@ HEADINGS = """() => [...document.querySelectorAll('h1,h2,h3,h4,h5,h6,[role=headi
 IN_ROW = ".book-card[data-item='{}']"
 
 
-def built(folder, lessons):
-    """The site of these lessons; what was executed for it is kept between runs."""
+def built(folder, lessons, executed="executed"):
+    """The site of these lessons; what was executed for it is kept between runs, in the folder of this name."""
     from grader.book import site as book
     from grader.project import Project
 
-    kept = ROOT / "build" / "book" / "executed"
+    kept = ROOT / "build" / "book" / executed
     kept.mkdir(parents=True, exist_ok=True)
     (folder / "executed").symlink_to(kept)
     return book.build(Project(), folder, lessons or Project().lessons())
@@ -39,7 +41,12 @@ def built(folder, lessons):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    return built(tmp_path_factory.mktemp("book"), [LESSON, GAME])
+    """The book of one lesson, which measures for some seconds alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "nbformat.read", lambda path, version: nbformat.reads(hurried(Path(path).read_text("utf-8")), version)
+        )
+        return built(tmp_path_factory.mktemp("book"), [LESSON], "hurried")
 
 
 @pytest.fixture(scope="module")
