@@ -19,64 +19,46 @@ from course.questions.ranking import Hit, Ranking
 Answer = Knowledge | Message | Term | Switch
 COUNTS: dict[type, float] = {Knowledge: 1, Message: 0.8, Term: 0.6, Switch: 0.4}
 """A card answers a question, a term only explains a word of it: how much the points of each kind count."""
-ABOUT = 1.5
-"""A question that names a switch or a term such as channels_last asks about it: how much more its own answers count."""
-OWN = 2
-"""How much more the card of that switch counts."""
-OTHER = 0.5
-"""How much an answer counts that is about other switches than those that a question names; in a few words it is left out."""
-ENOUGH = 0.3
-"""The part of the words, by weight, from which a text is worth showing."""
-ALIKE, NEARLY_ALL = 0.45, 0.85
-"""From here on an answer is told; below, only its name."""
+ABOUT = 2
+"""How much more a card counts that is about a switch or a term which the question names."""
+ENOUGH = 0.2
+"""The part of the words, by weight, from which an answer is worth naming."""
 
 
-def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3, enough: float = ENOUGH) -> list[Answer]:
+def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3) -> list[Answer]:
     """The answers of these kinds that are nearest to the words, the best first; empty where none says enough of them."""
-    every, asked = _every(), {row.name for row in named(words)}
-    asked |= {term.id for name in re.findall(r"\w+_\w+", words) if (term := glossary.find(name, glossary.read()))}
-    found = [(hit.points, every[hit.key]) for hit in _hits(words) if hit.share >= enough and _shares(hit, words)]
-    prose = is_prose(words)
+    every, asked = _every(), _names(words)
+    found = [(hit.points, every[hit.key]) for hit in _hits(words) if hit.share >= ENOUGH]
     scored = [
-        (points * COUNTS[type(one)] * nearness, one)
+        (points * COUNTS[type(one)] * (ABOUT if isinstance(one, Knowledge) and asked & _about(one) else 1), one)
         for points, one in found
         if isinstance(one, kinds)
-        and not _elsewhere(one, words)
-        and ((nearness := _nearness(asked, one, words)) > OTHER or prose)
     ]
     return [one for _, one in sorted(scored, key=lambda pair: -pair[0])[:most]]
 
 
-def is_sure(words: str, one: Answer) -> bool:
-    """Whether this answer is more than the nearest of all: it is about a switch that the words name; or it has every name with an
-    underscore, and one of its phrases is like the words, or it says nearly all of them, as a message without such a name must.
-    What names an Apple or AMD device is not surely answered by what does not.
+def mentioned(words: str) -> list[Switch | Term]:
+    """The switches that the words name, and the terms that are written with an underscore, such as channels_last."""
+    terms = (glossary.find(name, glossary.read()) for name in re.findall(r"\w+_\w+", words))
+    return [*named(words), *filter(None, terms)]
+
+
+def is_named(words: str, one: Answer) -> bool:
+    """Whether the words name this answer, so that it may be told: they are a phrase of its front, or one name that it explains, or a
+    switch or a term with a symptom. In a whole sentence a switch may stand beside the point, as in a program's message.
     """
-    said = "\n".join((*_front(one), *_body(one))).lower()
-    if any(device.search(words) and not device.search(said) for device in _DEVICES.values()):
+    if messages.is_pasted(words):
         return False
-    if not isinstance(one, Message) and _about(one) & {row.name for row in named(words)} or not words.split()[1:]:
+    short = not is_prose(words)
+    if short and re.fullmatch(r"[\w.-]+", words.strip()):
+        return words.strip().lower() in "\n".join((*_front(one), *_body(one))).lower()
+    if short and not isinstance(one, Message) and _about(one) & _names(words):
         return True
-    names = re.findall(r"[a-z]\w*_\w+", words.lower())
-    if any(name not in said for name in names):
-        return False
-    whole = isinstance(one, Message) and not names
-    hits = (hit for hit in _hits(words) if _every()[hit.key] is one)
-    return any(
-        hit.share >= NEARLY_ALL and hit.alike >= ALIKE / 2 or hit.most and hit.alike >= ALIKE and not whole
-        for hit in hits
-    )
+    return next((_ranking().is_phrase(key, words) for key, other in _every().items() if other is one), False)
 
 
-def _nearness(asked: set[str], one: Answer, words: str) -> float:
-    """How much the points of an answer count for a question that names these switches or terms."""
-    if isinstance(one, Knowledge) and one.id.startswith("mkldnn") and _ONEDNN.search(words):
-        return ABOUT
-    if not asked or not (about := _about(one)):
-        return 1
-    if isinstance(one, Knowledge) and one.id in asked:
-        return OWN
-    return ABOUT if asked & about else 1 if isinstance(one, Term) else OTHER
+def _names(words: str) -> set[str]:
+    return {name for one in mentioned(words) for name in _about(one)}
 
 
 def _about(one: Answer) -> set[str]:
@@ -84,31 +66,6 @@ def _about(one: Answer) -> set[str]:
     if isinstance(one, (Switch, Term)):
         return {one.name if isinstance(one, Switch) else one.id}
     return set(one.switches)
-
-
-_DEVICES = {
-    "mps": re.compile(r"(?<![a-z])(?:mps|apple|metal|mac|macbook|macos|m[1-5])(?![a-z])|苹果", re.I),
-    "amd": re.compile(r"(?<![a-z])(?:amd|rocm|hip|radeon|miopen)(?![a-z])", re.I),
-}
-"""What makes a question one about these devices; other GPUs have other answers."""
-_ONEDNN = re.compile("mkldnn|mkl-dnn|onednn|one-dnn", re.I)
-_CPU = re.compile(r"(?<![a-z.])cpus?(?![a-z])|处理器", re.I)
-_GPU = re.compile(r"(?<![a-z])(?:gpus?|cuda|cudnn|mps|mac|macbook|apple|m[1-5]|nvidia|rocm)(?![a-z])|显卡|苹果", re.I)
-
-
-def _shares(hit: Hit, words: str) -> bool:
-    """Whether an answer shares enough: one common word of several is no match, except a card whose front says it."""
-    return not hit.alone or hit.key[0] is Knowledge and _ranking().in_front(hit.key, words)
-
-
-def _elsewhere(one: Answer, words: str) -> bool:
-    """Whether an answer is about a device alone that the words do not name, or about a GPU while they speak of a CPU."""
-    asks = pick(one.asks, "en") if isinstance(one, Knowledge) else ""
-    if _CPU.search(words) and not _GPU.search(words) and _GPU.search(asks) and not _CPU.search(asks):
-        return True
-    name = one.group if isinstance(one, Message) else one.name if isinstance(one, Switch) else one.id
-    device = re.split("[.-]", name)[0]
-    return device in _DEVICES and " " in words.strip() and not _DEVICES[device].search(words)
 
 
 def unknown(words: str) -> list[str]:

@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cache
 
 from course.core.catalog import FOLDER
 from course.core.i18n import Text, both, pick
 from course.core.suggest import nearest
 from course.questions.bank import read_yaml
-from course.questions.ranking import SMALL
 
 FILE = FOLDER / "messages.yaml"
 VARIES = "…"
@@ -42,22 +40,21 @@ ROWS: tuple[tuple[str, Text], ...] = (
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _PASTED = re.compile(
     r"\b\w*(?:error|warning|exception)\b[^:：\n]{0,40}[:：]|\bexc\.\w+:|\bassertion\b.*\bfailed\b|\bterminated? with\b"
-    r"|\bcould not \w+ a primitive\b",
+    r"|\bcould not \w+ a primitive\b|\bfatal\b|\bbut got\b|\w\.(?:py|cc|cpp|cu|mm):\d",
     re.I,
 )
 """What stands in a message of a program and in no question of a person."""
-_DEVICE = re.compile(r"(?<![A-Za-z])(?:cpu|cuda|mps|xpu)(?![A-Za-z])", re.I)
-_LIBRARIES = frozenset({"cublas", "cufft", "cusolver", "magma", "nnpack", "onednn", "openmp", "einsum", "autocast"})
-"""First words of ids of messages that are the name of a library."""
+STATUS = re.compile("_(?:STATUS|ERROR)_")
+"""What makes a constant the very thing that a message says."""
+_LIBRARIES = {
+    one: one
+    for one in (*GROUPS, "cublas", "cufft", "cusolver", "magma", "nnpack", "onednn", "openmp", "einsum", "autocast")
+}
+_LIBRARIES |= {"primitive": "onednn", "dnn": "onednn", "omp": "openmp", "dynamo": "compile", "inductor": "compile"}
+"""What in a text names a library or a device -> the group, or the first word of the ids, of its messages."""
 _LETTER = re.compile(r"[^\W\d_]")
-_SHORTEST, _LONGEST = 8, 6000
-"""Letters from which a part of a message tells which one it is; letters of a pasted text that are looked at, from its end."""
-_WORDS = 5
-"""Words that a pasted text must share with a message, where it holds no piece of it: fewer are those of any question."""
-_ENOUGH = 0.6
-"""The part of the words, or of the letters in one piece, from which a message is worth offering."""
-_NEARLY_WHOLE = 0.8
-"""The part of a message that a longer text must hold in one piece: "does not support" alone is any message's."""
+_SHORTEST, _CUT = 8, 20
+"""Letters from which a part of a message is known; more are needed where other text stands before it."""
 
 
 @dataclass(frozen=True)
@@ -142,17 +139,29 @@ def _span(parts: list[str], given: str) -> tuple[int, int] | None:
 
 
 def part_of(pasted: str, known: Iterable[Message], most: int = 3) -> list[Message]:
-    """The messages of which a pasted text holds a part, or that share most of its words; the best first, at most ``most``."""
-    given, words = letters(pasted)[-_LONGEST:], _words(pasted) if pasted.split()[1:] else set()
-    scored, named = [], constants(pasted)
+    """The messages of which a pasted text is a part, or that it cuts off; those of which it has most, at most ``most``.
+
+    Of texts with a constant such as CUDNN_STATUS_BAD_PARAM only the entry of this one fits, which may be misspelt.
+    """
+    given, named, sized = letters(pasted), constants(pasted), []
     for one in known:
-        if not _same_constants(named, constants(" ".join(one.says))):
-            continue
-        fitting = (said for said in one.says if not (_ends_otherwise(given, said) or _of_another_device(pasted, said)))
-        likeness = max((_likeness(given, words, said) for said in fitting), default=0)
-        scored += [(likeness, one)] if likeness >= _ENOUGH else []
-    scored.sort(key=lambda pair: -pair[0])
-    return [one for likeness, one in scored if likeness > scored[0][0] - 0.2][:most]
+        own = constants(" ".join(one.says))
+        size = max(_piece(given, letters(said)) for said in one.says)
+        if any(nearest(name, own, cutoff=0.92) for name in named):
+            size = len(given)
+        elif named and own and not any(name in other for name in named for other in own):
+            size = 0
+        sized += [(size, one)] if size else []
+    best = max((size for size, _ in sized), default=0)
+    return [one for size, one in sized if size == best][:most]
+
+
+def _piece(given: str, wanted: str) -> int:
+    """The letters that a text has of a message: it is a part of the message, or it ends in the message's beginning, cut off."""
+    if len(given) >= _SHORTEST and given in wanted:
+        return len(given)
+    sizes = range(min(len(given), len(wanted)), _CUT - 1, -1)
+    return next((size for size in sizes if given.endswith(wanted[:size])), 0)
 
 
 def is_pasted(text: str) -> bool:
@@ -161,65 +170,15 @@ def is_pasted(text: str) -> bool:
 
 
 def of_libraries(text: str, known: Iterable[Message]) -> list[Message]:
-    """The messages of those libraries and devices that a text names, also in a constant, the library's first: of cuBLAS for
-    CUBLAS_STATUS_...
+    """The messages of those libraries and devices that a text names, also in a name, the library's first: of cuBLAS for
+    CUBLAS_STATUS_... or cublasCreate.
     """
-    words = set(re.findall(r"[a-z]+", text.lower()))
-    words |= {"onednn"} if "primitive" in words else set()  # what oneDNN calls what it runs
+    named = {own for word, own in _LIBRARIES.items() if re.search(rf"(?<![a-z]){word}", text.lower())}
     every = list(known)
-    own = [one for one in every if one.id.partition("-")[0] in words & _LIBRARIES]
-    return own + [one for one in every if one.group in words and one not in own]
+    own = [one for one in every if one.id.partition("-")[0] in named]
+    return own + [one for one in every if one.group in named and one not in own]
 
 
 def constants(text: str) -> list[str]:
     """Names such as CUDNN_STATUS_BAD_PARAM, in their order."""
     return list(dict.fromkeys(re.findall(r"\b[A-Z]+(?:_[A-Z0-9]+)+\b", text)))
-
-
-def _same_constants(given: set[str], said: set[str]) -> bool:
-    """Whether one is named by both, perhaps cut off or misspelt: CUDNN_STATUS_SUCCESS is no CUDNN_STATUS_INTERNAL_ERROR."""
-    if not given or not said:
-        return True
-    return any(name in one for name in given for one in said) or any(nearest(name, said, cutoff=0.92) for name in given)
-
-
-def _words(text: str) -> set[str]:
-    return {word for word in re.findall(r"[^\W\d_]+", text.lower()) if len(word) > 2 and word not in SMALL}
-
-
-def _fit(words: set[str], said: str) -> bool:
-    """Whether a message says these words, but for one in five: a piece that is not the whole message needs the rest to fit."""
-    text = letters(said)
-    return sum(word in text for word in words) >= 0.8 * len(words)
-
-
-def _ends_otherwise(given: str, said: str) -> bool:
-    """Whether a text begins as this wording does up to its last colon, and then says something else: killed by signal: Killed."""
-    head, colon, tail = said.rpartition(": ")
-    begun, end = letters(head), letters(tail)
-    rest = given.partition(begun)[2] if colon and len(begun) >= _SHORTEST and VARIES not in tail else ""
-    return bool(rest) and end not in rest and not end.startswith(rest)
-
-
-def _of_another_device(pasted: str, said: str) -> bool:
-    """Whether both name devices, and none that both name: what autocast says of a CPU is not what it says of MPS."""
-    named, own = ({word.lower() for word in _DEVICE.findall(text)} for text in (pasted, said))
-    return bool(named and own) and not named & own
-
-
-def _likeness(given: str, words: set[str], said: str) -> float:
-    """0 to 1: the longest piece that both have, or the part of the words that the message says. words: none for a single one."""
-    wanted = letters(said)
-    if len(given) < _SHORTEST:
-        return 0.0
-    if not words:  # a single word, which may be misspelt, or none
-        return float(given in wanted)
-    piece = SequenceMatcher(None, wanted, given, autojunk=False).find_longest_match().size
-    known = piece >= _SHORTEST and (
-        len(given) >= len(wanted) or len(words) >= _WORDS - 1 and _fit(words, said) or given in wanted
-    )
-    of_piece = piece / min(len(wanted), len(given)) if known else 0.0
-    if len(given) >= len(wanted) and of_piece < _NEARLY_WHOLE:
-        of_piece = 0.0
-    shared = words & _words(said)
-    return max(of_piece, len(shared) / len(words) if len(shared) >= _WORDS else 0.0)

@@ -91,16 +91,13 @@ def _stem(word: str) -> str:
 @dataclass(frozen=True)
 class Hit(Generic[Key]):
     """One text found. share: the part of the question, by weight, that it says, 0 to 1. alike: how much the question is like one of
-    its phrases, 0 to 1. alone: whether all that both have is one common word, while the question has more: no name, nothing in Chinese.
-    most: whether it says more than half of the question's words, counted.
+    its phrases, 0 to 1.
     """
 
     key: Key
     points: float
     share: float
     alike: float
-    alone: bool = False
-    most: bool = True
 
 
 class Ranking(Generic[Key]):
@@ -128,7 +125,6 @@ class Ranking(Generic[Key]):
         alone = not _CHINESE.search(question) and len(question.split()) == 1  # perhaps a name, misspelt
         weights = {word: self._weight(word) if alone or self._holding[word] else _UNKNOWN for word in wanted}
         whole = sum(weights.values())
-        words = [] if _CHINESE.search(question) else [one for one in map(tokens, question.split()) if one]
         found = []
         for key, counts in self._counts.items():
             held = [word for word in weights if word in counts]
@@ -139,17 +135,12 @@ class Ranking(Generic[Key]):
             alike = self._alike(key, weights)
             points += _ALIKE * whole * alike
             share = sum(weights[word] for word in held) / whole
-            shared = [one for one in words if counts.keys() & set(one)]
-            lonely = len(words) > 1 == len(shared) and not re.search(r"[._\d]", " ".join(shared[0]))
-            found.append(
-                Hit(key, points * (1 + share) / 2, share, alike, lonely, 2 * len(shared) > len(words) or not words)
-            )
+            found.append(Hit(key, points * (1 + share) / 2, share, alike))
         return sorted(found, key=lambda hit: -hit.points)
 
-    def in_front(self, key: Key, question: str) -> bool:
-        """Whether a phrase of the front of this text says a word of the question, of which some text says every word."""
-        strange = [one for one in map(tokens, question.split()) if one and not any(self._holding[word] for word in one)]
-        return not strange and any(phrase & set(tokens(question)) for phrase in self._phrases[key])
+    def is_phrase(self, key: Key, question: str) -> bool:
+        """Whether the question has the words of a phrase of the front of this text, and no others."""
+        return frozenset(tokens(question)) in self._phrases[key]
 
     def _alike(self, key: Key, weights: dict[str, float]) -> float:
         """0 to 1: the cosine, by weight, of the question and the phrase of this text that is most like it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from course.cards.knowledge_view import cards_html
@@ -26,8 +26,6 @@ from course.verbs.say import in_words, put, say
 
 MOST = 4
 """Entries shown at once; of more only the names are said."""
-MUCH = 0.6
-"""The part of the words from which an answer is shown rather than the switch that is named with them."""
 
 
 @in_words
@@ -92,66 +90,86 @@ def what(words: str | None = None) -> None:
     if words is None:
         _words_of(state.now.lesson, terms)
         return
-    known, words = messages.read(), str(words)
-    term, said, rows = glossary.find(words, terms), messages.find(words, known.values()), named(words)
-    prose = is_prose(words)
+    words = str(words)
+    term, rows, strange = glossary.find(words, terms), named(words), answers.unknown(words)
     if term is not None:
         put(term_html(term))
-    elif said:
+    elif said := _messages(words, strange, bool(rows)):
         for one in said[:MOST]:
             put(message_html(one, words))
-    elif rows and not prose:
-        if asks_more(words) and (found := answers.near(words, enough=MUCH)):
-            _nearest(words, found, [row for row in rows if row not in found][: MOST - len(found)])
-        else:
-            _switches(words, rows)
-    elif strange := answers.unknown(words):
-        _not_here(f"`{strange[0]}`", words, known.values())
-    elif not rows and (part := messages.part_of(words, known.values())):
-        for one in part:
-            put(message_html(one, words))
-    elif messages.is_pasted(words):
-        _not_here(t("This message", "这条报错"), words, known.values())
-    elif found := answers.near(words):
-        _nearest(words, found, [row for row in rows if row not in found][: MOST - len(found)], taught(words))
-    elif rows:
+    elif rows and not is_prose(words) and not asks_more(words):
         _switches(words, rows)
-    elif found := taught(words):
-        calls = t(", ", "、").join(found)
-        say(t(f"The course asks or shows this: {calls}.", f"课程里问到、演示过：{calls}。"))
     else:
-        meant = glossary.near(words, terms, 2) or [closest(words) if len(words.split()) == 1 else None]
-        calls = t(" or ", " 或 ").join(f'`what("{one}")`' for one in filter(None, meant))
-        said = t(
-            f"“{words}” is neither a term nor a switch nor a message that the course knows.",
-            f"词条、开关、报错里都没有“{words}”。",
-        )
-        perhaps = t(f" Perhaps {calls}?", f"也许是 {calls}？") if calls else ""
-        say(said + perhaps + t(" `what()` lists the terms.", "`what()` 列出全部词条。"))
+        _nearest(words, rows, strange)
 
 
-def _not_here(name: str, words: str, known: Iterable[messages.Message]) -> None:
-    """Say that this constant or message is not in the course, and which the course has of the libraries that the words name. Another
-    entry would mislead.
+def _messages(words: str, strange: list[str], names: bool) -> list[Message]:
+    """The messages that the words hold, or of which they are a part, unless they say a status that the course does not have.
+
+    names: whether they name a switch, which may stand in a message.
     """
-    say(t(f"{name} is not in this course.", f"本课程里没有{name}。"))
-    if family := messages.of_libraries(words, known)[:MOST]:
-        head = t("What it knows of the same library or device: ", "同一个库或设备，它知道的有：")
-        say(head + t(", ", "、").join(map(call, family)) + t(".", "。"))
+    known = messages.read().values()
+    if any(map(messages.STATUS.search, strange)):
+        return []
+    return messages.find(words, known) or ([] if names or strange else messages.part_of(words, known))
 
 
-def _nearest(words: str, found: list[answers.Answer], rows: list[Switch], lessons: Iterable[str] = ()) -> None:
-    """Show the answer that is nearest to a question; name the others, the switches that the question names, and where the course
-    teaches it. Of an answer that is merely the nearest only the name is told.
+def _nearest(words: str, rows: list[Switch], strange: list[str]) -> None:
+    """Show the answer that the words name; of what is merely near them tell how to open it: its cause or its cure may be another.
+
+    rows: switches that the words name. strange: constants that the course does not have.
     """
-    if not answers.is_sure(words, found[0]):
-        head = t("Perhaps not in this course. Nearest to these words:", "课程里也许没有。和这些话最接近的：")
-        say(head, *(f"- {call(one)}: {headline(one)}" for one in [*found, *rows]))
-        _see_also(list(lessons))
+    found = answers.near(words, most=MOST)
+    others = [call(one) for one in answers.mentioned(words) if one not in found]
+    if found and answers.is_named(words, found[0]):
+        say(t("Nearest to these words:", "和这些话最接近的："))
+        put(answer_html(found[0]))
+        _see_also([*map(call, found[1:]), *others, *taught(words)])
         return
-    say(t("Nearest to these words:", "和这些话最接近的："))
-    put(answer_html(found[0]))
-    _see_also([call(one) for one in [*found[1:], *rows]] + list(lessons))
+    if rows and not is_prose(words):
+        _switches(words, rows)
+        return
+    pasted = messages.is_pasted(words)
+    said = next(filter(messages.STATUS.search, strange), "" if pasted else "".join(strange[:1]))
+    unknown = f"`{said}`" if said else t("This message", "这条报错") if pasted else ""
+    if unknown:
+        head = t(f"{unknown} is not in this course.", f"本课程里没有{unknown}。")
+        found = [one for one in found if not isinstance(one, Message)]
+    else:
+        head = t("Perhaps not in this course.", "课程里也许没有。")
+        others += taught(words)
+    if found:
+        say(head + t(" Nearest by words:", "字面上最接近的："), *(f"- {call(one)}{_title(one)}" for one in found))
+    elif unknown or others:
+        say(head)
+    else:
+        _strange(words)
+    if unknown:
+        _kin(words)
+    _see_also(others)
+
+
+def _kin(words: str) -> None:
+    """Name the messages of the libraries and devices that the words name, the nearest first."""
+    known = messages.of_libraries(words, messages.read().values())
+    kin = [one for one in answers.near(words, (Message,), len(known)) if one in known]
+    if kin := [*kin, *(one for one in known if one not in kin)][:MOST]:
+        told = t(", ", "、").join(map(call, kin))
+        say(t(f"Of the same library or device: {told}.", f"同一个库或设备的：{told}。"))
+
+
+def _strange(words: str) -> None:
+    """Say that nothing is near, and which term or switch may have been meant."""
+    meant = glossary.near(words, glossary.read(), 2) or [closest(words) if len(words.split()) == 1 else None]
+    calls = t(" or ", " 或 ").join(f'`what("{one}")`' for one in filter(None, meant))
+    said = t(
+        f"“{words}” is neither a term nor a switch nor a message that the course knows.",
+        f"词条、开关、报错里都没有“{words}”。",
+    )
+    perhaps = t(f" Perhaps {calls}?", f"也许是 {calls}？") if calls else ""
+    say(said + perhaps + t(" `what()` lists the terms.", "`what()` 列出全部词条。"))
+    if not calls:
+        _kin(words)
 
 
 def _see_also(calls: list[str]) -> None:
@@ -246,11 +264,10 @@ def answer_html(one: Answer) -> str:
     return switch_html(one, [card for card in knowledge.read().values() if one.name in card.switches])
 
 
-def headline(one: Answer) -> str:
-    """One line that says what an answer is about."""
-    if isinstance(one, knowledge.Knowledge):
-        return pick(one.asks)
-    return pick(one.means if isinstance(one, (Message, Term)) else one.text)
+def _title(one: Answer) -> str:
+    """What a card is called, where the call that shows it does not say it; that of any other answer does."""
+    title = plain(pick(one.title)) if isinstance(one, knowledge.Knowledge) else ""
+    return t(": ", "：") + title if title and title != one.id else ""
 
 
 def call(one: Answer) -> str:
@@ -280,7 +297,7 @@ TAUGHT = 0.6
 
 def taught(words: str, most: int = 2) -> list[str]:
     """Where the course asks, shows or teaches what the words say most of, the best first: calls in backticks, names of lessons."""
-    found = [hit.key for hit in _lessons().hits(words) if hit.share >= TAUGHT and not hit.alone]
+    found = [hit.key for hit in _lessons().hits(words) if hit.share >= TAUGHT]
     return [t(f"lesson {one[:2]}", f"第 {one[:2]} 课") if one in BY_ID else f"`{one}`" for one in found[:most]]
 
 
