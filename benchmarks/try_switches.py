@@ -68,7 +68,10 @@ class Step:
 def ours(step: Step) -> dict[str, float]:
     """What `try_switches` claims: setting -> ratio."""
     rows = try_switches(step, only=list(IN_FORCE), budget=60).rows()
-    return {row["setting"]: row["ratio"] for row in rows if row["verdict"] in ("take", "digits", "slower")}
+    claims = {row["setting"]: row["ratio"] for row in rows if row["verdict"] in ("take", "digits", "slower")}
+    return {
+        name: ratio for name, ratio in claims.items() if name in SETTINGS
+    }  # the winners together are no claim of their own
 
 
 def by(seconds: Callable[[Callable[[], Any]], float], step: Step) -> dict[str, float]:

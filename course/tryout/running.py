@@ -7,13 +7,11 @@ is `course.tryout.worker`.
 from __future__ import annotations
 
 import contextlib
-import copyreg
 import importlib
 import io
 import math
 import os
 import statistics
-import sys
 import tempfile
 import time
 import types
@@ -25,8 +23,8 @@ from typing import Any
 import torch
 
 from course.core import cpu_load
-from course.core.bars import end_progress, progress
-from course.core.i18n import both, t
+from course.core.bars import end_progress, progress, reach
+from course.core.i18n import t
 from course.core.machine import one_line, passport
 from course.core.new_process import NewProcessError, call, taking_turns
 from course.flags import snapshot
@@ -36,7 +34,8 @@ from course.timing.stats import t_quantile
 from course.timing.validation import require_positive
 from course.tryout import verdicts, worker
 from course.tryout.result import Tried
-from course.tryout.settings import BLOCK_S, SHORT_S, Look, Setting, Step, chosen, step_of
+from course.tryout.settings import BLOCK_S, Look, Setting, Step, chosen, step_of
+from course.tryout.verdicts import JOINT
 from course.tryout.worker import REST_S, said_of
 
 AS_IS = "as it is"
@@ -54,10 +53,10 @@ LOOK, LAST = 0.35, 0.35
 """Shares of the budget: for what settings do to the result; at its end, in which the winners run together even if others are open."""
 TIMED, TIMED_S = 0.75, 0.3
 """How long a set is timed: this share of what it takes to start, at least so many seconds."""
+START_S = (2.0, 0.1)
+"""About what it takes to start a process that uses a GPU; one that does not."""
 BUSY = 0.15
 """Part of all processors used by other programs, from which small differences do not show."""
-JOINT = "+"
-"""Stands between the ids of what is compared together."""
 
 
 def run(work: Any, inputs: Sequence[Any], only: str | Sequence[str] | None, budget: float) -> Tried:
@@ -65,7 +64,6 @@ def run(work: Any, inputs: Sequence[Any], only: str | Sequence[str] | None, budg
     step = step_of(work, inputs)
     require_positive(budget=budget)
     trial = Trial(step, chosen(only), float(budget))
-    trial.bar = progress(trial.budget, t("trying switches", "正在试开关"))
     with (
         tempfile.TemporaryDirectory(prefix="try_switches-") as folder,
         contextlib.redirect_stdout(io.StringIO()) as sink,
@@ -77,34 +75,29 @@ def run(work: Any, inputs: Sequence[Any], only: str | Sequence[str] | None, budg
                 trial.compare(names)
         finally:
             end_progress(trial.bar)
-    trial.tell()
-    return trial.out
+    return trial.told()
 
 
 class Trial:
-    """State of one call. ratios: one of each set, by name. base_ms: of the step as it is, of each set. rough_s: about what a call takes, by
-    name. others: the part of all processors that other programs used, of each set."""
+    """State of one call. ratios: one of each set, by name, which is the id of a setting, or the ids of several, see JOINT. base_s: seconds
+    of the step as it is, of each set. others: the part of all processors that other programs used, of each set. rough_s: about what a
+    call takes. side_s: about what each process of a set takes."""
 
     venue: Venue
-    bar: Any
+    rough_s = side_s = 0.0
 
     def __init__(self, step: Step, settings: Sequence[Setting], budget: float) -> None:
         self.step, self.began, self.budget = step, time.monotonic(), budget
+        self.bar = progress(budget, t("trying switches", "正在试开关"))
         self.known = {one.id: one for one in settings}
-        self.ratios: dict[str, list[float]] = {}
-        self.base_ms: list[float] = []
-        self.rough_s: dict[str, float] = {}
-        self.others: list[float] = []
+        self.ratios, self.base_s, self.others = dict[str, list[float]](), list[float](), list[float]()
         self.out = Tried(settings, one_line())
 
     def left(self) -> float:
         """Seconds until the budget is used."""
-        self.bar.update(max(0.0, min(time.monotonic() - self.began, self.budget) - self.bar.n))
-        return self.began + self.budget - time.monotonic()
-
-    def note(self, english: str, chinese: str) -> None:
-        """One more sentence below the headline."""
-        self.out.notes.append(both(english, chinese))
+        spent = time.monotonic() - self.began
+        reach(self.bar, spent, self.budget)
+        return self.budget - spent
 
     # --- what settings do to the result ---------------------------------------------------------------------------
 
@@ -115,28 +108,26 @@ class Trial:
         try:
             self.venue = Venue(self.step, folder)
             found = self.venue.probe(wanted, LOOK * self.budget)
-        except NewProcessError as error:
-            found = {"failed": said_of(error)}
         except Exception as error:  # noqa: BLE001  (pickling fails in many types)
-            found = {"not_loaded": said_of(error)}
-        if failed := found.get("failed", ""):
-            english = (
-                f"The step fails in a new process: {failed}. Call it by itself, twice; make that work, then try again."
-            )
-            raise TimingError(t(english, f"这一步在新进程里失败了：{failed}。请先单独调用两次并修好，再来试。"))
-        if why := found.get("not_loaded", ""):
+            said = said_of(error)
+            if isinstance(error, NewProcessError) and error.kind != worker.NotLoaded.__name__:
+                english = f"The step fails in a new process: {said}. Call it by itself, twice; make that work, then try again."
+                raise TimingError(
+                    t(english, f"这一步在新进程里失败了：{said}。请先单独调用两次并修好，再来试。")
+                ) from None
             raise TimingError(
                 t(
-                    f"The step runs in copies, in new processes, and it cannot be copied: {why}. Create that inside the step, or write "
+                    f"The step runs in copies, in new processes, and it cannot be copied: {said}. Create that inside the step, or write "
                     "the step, with all it uses, into a file mylab.py and call try_switches(mylab.step).",
-                    f"这一步要复制到新进程里跑，可是复制不了：{why}。请在这一步里面新建它，"
+                    f"这一步要复制到新进程里跑，可是复制不了：{said}。请在这一步里面新建它，"
                     "或者把这一步连同它用到的都写进文件 mylab.py，再调用 try_switches(mylab.step)。",
                 )
-            )
-        look, self.rough_s = Look(**found["look"]), {AS_IS: found["rough_s"]}
+            ) from None
+        look, self.rough_s = Look(**found["look"]), found["rough_s"]
+        self.side_s = (1 + TIMED) * START_S[look.device == "cpu"] + ROUNDS * (REST_S + BLOCK_S + self.rough_s)
         self.out.device = look.device
         if found["random"]:
-            self.note(
+            self.out.note(
                 "Its results were not compared: two calls from the same start differ, because the step draws random numbers of its own, "
                 "or keeps something in a module.",
                 "没有比较结果：起点相同的两次调用，结果不同，因为这一步自己抽随机数，或者在模块里留下了什么。",
@@ -145,115 +136,104 @@ class Trial:
             if why := one.why_not(look):
                 self.out.refused[name] = why
             else:
-                row = self.out.found[name] = {}
-                self._learn(name, row, self._digits(name, [name]) if one.kept else found["rows"].get(name))
+                self.out.found[name] = {}
+                self._learn(name, None if one.kept else found["rows"].get(name, {}))
 
-    def _digits(self, name: str, ids: Sequence[str]) -> Mapping[str, Any] | None:
-        """What these settings do together; None: there was no time."""
-        try:
-            return self.venue.probe({name: ids}, max(LEAST_S, self.left()))["rows"].get(name)
-        except NewProcessError as error:
-            return {"why": said_of(error)}
-
-    def _learn(self, name: str, row: dict[str, Any], found: Mapping[str, Any] | None) -> None:
-        """Put what was found of the result into a row."""
-        if found is not None:
-            row.update(found)
-            self.rough_s[name] = row.pop("rough_s", self.rough_s[AS_IS])
+    def _learn(self, name: str, found: Mapping[str, Any] | None = None) -> None:
+        """Put what these settings do to the result into their row. found: by default what a new process says of them; where there was no
+        time for it, nothing."""
+        if found is None:
+            try:
+                wanted = {name: name.split(JOINT)}
+                found = self.venue.probe(wanted, max(LEAST_S, self.left()))["rows"].get(name, {})
+            except NewProcessError as error:
+                found = {"why": said_of(error)}
+        self.out.found[name].update(found)
 
     # --- times ----------------------------------------------------------------------------------------------------
 
     def next(self) -> list[str]:
         """The names to compare next: what may help much, else what is open; and the winners together, once nothing else may help much or
         the end is near. Empty: all is settled, or the budget is used."""
-        rows = [row for row in self.out.rows() if row["setting"] in self.rough_s and not verdicts.settled(row)]
-        rows.sort(key=lambda row: (-(row["sets"] or 0), self.rough_s[row["setting"]]))  # begun first, then quick
+        known = self.out.rows()
+        rows = [row for row in known if row["setting"] in self.known and row["float64"] is not None]
+        rows = sorted((row for row in rows if not verdicts.settled(row)), key=lambda row: -(row["sets"] or 0))
         worth = [row for row in rows if row["low"] is None or verdicts.hopeful(row)]
-        best, together = self.best(), self.out.together
-        joint = [JOINT.join(best)] if len(best) > 1 else []
-        if together.get("of") == best and verdicts.settled(together):
-            joint = []
-        elif worth and self.left() > max(LAST * self.budget, 1.5 * self._needs_s(joint)):
-            joint = []
-        names = (joint + [row["setting"] for row in worth or rows])[: self.venue.most]
-        while len(names) > 1 and self._needs_s(names) > self.left():
+        names, joint = (
+            [row["setting"] for row in worth or rows],
+            sorted(one["setting"] for one in verdicts.winners(known)),
+        )
+        if len(joint) > 1 and not verdicts.settled(self.out.found.get(JOINT.join(joint), {})):
+            names = [JOINT.join(joint)] * (not worth or self.left() < LAST * self.budget) + names
+        names = names[: self.venue.most]
+        while len(names) > 1 and self._fewest(names) * self._set_s(names) > self.left():
             names.pop()
         return names if names and self._set_s(names) < self.left() else []
 
-    def _needs_s(self, names: Sequence[str]) -> float:
-        """About the seconds until all of these have the fewest sets, or for one more set."""
-        return max([1, *(FEWEST - len(self.ratios.get(name, ())) for name in names)]) * self._set_s(names)
+    def _fewest(self, names: Sequence[str]) -> int:
+        """How many sets are needed until something can be said of all of these; at least one."""
+        return max([1, *(FEWEST - len(self.ratios.get(name, ())) for name in names)])
 
     def _set_s(self, names: Sequence[str]) -> float:
         """About the seconds of a set of these."""
-        takes = [self.rough_s.get(name, self.rough_s[AS_IS]) for name in (AS_IS, *names)]
-        calls = math.ceil(BLOCK_S / takes[0]) + (takes[0] < SHORT_S)
-        timed = ROUNDS * sum(REST_S + calls * one for one in takes)
-        start_s = self.venue.start_s + self.venue.each_s * len(takes)
-        return start_s + max(timed, TIMED * start_s, TIMED_S)
-
-    def best(self) -> list[str]:
-        """The settings to take together."""
-        return sorted(row["setting"] for row in verdicts.winners(self.out.rows()))
+        return (1 + len(names)) * self.side_s
 
     def compare(self, names: Sequence[str]) -> None:
         """Time one set of these, in turns with the step as it is. Raises TimingError where the step itself raised, or no process could be
         started."""
-        best, together = self.best(), self.out.together
-        of = {name: best if name == JOINT.join(best) else [name] for name in names}
-        if len(of[names[0]]) > 1 and together.get("of") != best:
-            together.clear()
-            together.update(of=best, lossy=any(self.known[one].lossy for one in best))
-            self._learn(names[0], together, self._digits(names[0], best))
+        rows = self.out.found
+        for name in names:
+            if name not in rows:
+                rows[name] = {}
+                self._learn(name)
         began, since, used_s = time.monotonic(), cpu_load.Since(), self.venue.used_s
         try:
-            with self.venue.open({AS_IS: [], **of}, self.rough_s[AS_IS]) as block:
+            sides = {AS_IS: list[str](), **{name: name.split(JOINT) for name in names}}
+            with self.venue.open(sides, self.rough_s) as block:
                 start_s = time.monotonic() - began
-                found = in_turns(partial(_timed, block), [AS_IS, *names], max(TIMED * start_s, TIMED_S), ROUNDS)
+                found = in_turns(partial(_timed, block), [*sides], max(TIMED * start_s, TIMED_S), ROUNDS)
         except Exception as error:  # noqa: BLE001  (what the step raised, or a process that could not be started)
             name, said = getattr(error, "name", AS_IS), said_of(error)
             if name == AS_IS:
                 english = f"The step failed after some calls: {said}. Every call must start the same: create inside it what it uses up."
                 chinese = f"这一步调用若干次后失败了：{said}。每次调用的起点必须相同：会用完的东西请在这一步里创建。"
                 raise TimingError(t(english, chinese)) from None
-            self.out.found.get(name, together)["why"] = said
+            rows[name]["why"] = said
             return
         base = found.pop(AS_IS)
         part = (self.venue.used_s - used_s) / (time.monotonic() - began) / (os.cpu_count() or 1)
         self.others.append(max(0.0, since.others() - part))
-        self.venue.start_s = max(0.1, start_s - self.venue.each_s * (1 + len(of)))
-        self.rough_s[AS_IS] = statistics.median(base)  # to plan the next with
-        self.base_ms.append(1e3 * self.rough_s[AS_IS])
+        self.side_s = (time.monotonic() - began) / len(sides)
+        self.rough_s = statistics.median(base)
+        self.base_s.append(self.rough_s)
         for name, seconds in found.items():
-            ratio = statistics.median(one / other for one, other in zip(seconds, base, strict=True))
-            self.rough_s[name] = ratio * self.rough_s[AS_IS]
-            self.ratios.setdefault(name, []).append(ratio)
+            self.ratios.setdefault(name, []).append(
+                statistics.median(one / other for one, other in zip(seconds, base, strict=True))
+            )
         likely, busy = ranges(self.ratios), statistics.fmean(self.others) > BUSY
-        for name, row in {**self.out.found, JOINT.join(together.get("of", ())): together}.items():
-            if some := self.ratios.get(name):
-                ratio, low, high = likely.get(name, (some[-1], None, None))
-                row.update(ratio=ratio, low=low, high=high, sets=len(some))
-                if busy and name in self.known and self.known[name].family == "threads":  # they wait for one another
-                    row.update(low=None, high=None, why=t("the machine is too busy to tell", "机器太忙，说不准"))
+        for name, some in self.ratios.items():
+            ratio, low, high = likely.get(name, (some[-1], None, None))
+            rows[name].update(ratio=ratio, low=low, high=high, sets=len(some))
+            if busy and name in self.known and self.known[name].family == "threads":  # they wait for one another
+                rows[name].update(low=None, high=None, why=t("the machine is too busy to tell", "机器太忙，说不准"))
 
     # --- the end --------------------------------------------------------------------------------------------------
 
-    def tell(self) -> None:
-        """Add what is to be said of the whole run."""
+    def told(self) -> Tried:
+        """What came out, with what is to be said of the whole run."""
         out = self.out
-        if out.together.get("of") != self.best():
-            out.together.clear()
-        out.base_ms, out.seconds = statistics.median(self.base_ms or [0.0]), time.monotonic() - self.began
+        out.base_ms, out.seconds = 1e3 * statistics.median(self.base_s or [0.0]), time.monotonic() - self.began
         used = statistics.fmean(self.others) if self.others else cpu_load.others()
         if used > BUSY and out.found:
             part = f"{100 * used:.0f}"
-            self.note(
+            out.note(
                 f"Other programs used {part} % of this machine: small differences do not show, threads cannot be judged. "
                 "Try again when it is quiet.",
                 f"其他程序占用了这台机器的 {part}%：小的差别看不出来，线程数也没法判断。等机器空闲再试。",
             )
         elif any(row["verdict"] == "late" or verdicts.hopeful(row) for row in out.rows()):
-            self.note("A larger budget may settle what is open.", "加大预算，没定的也许能有结论。")
+            out.note("A larger budget may settle what is open.", "加大预算，没定的也许能有结论。")
+        return out
 
 
 def _timed(block: Block, name: str) -> float:
@@ -299,24 +279,31 @@ class Venue:
     """New processes. folder: empty; gets the saved step. used_s: seconds of processors that they have used. most: so many at once, beside
     one for the step as it is, or their copies would fill half of the memory. Raises what a step that cannot be copied raises."""
 
-    start_s, each_s, used_s = 0.1, 0.1, 0.0
+    used_s = 0.0
 
     def __init__(self, step: Step, folder: str) -> None:
         import cloudpickle  # here, because only this needs it
 
+        class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
+            """Modules of a class of their own, such as torch.backends.cudnn, go by name: a step may hold or call one."""
+
+            def reducer_override(self, obj: Any) -> Any:
+                if isinstance(obj, types.ModuleType) and type(obj) is not types.ModuleType:
+                    return importlib.import_module, (obj.__name__,)
+                return super().reducer_override(obj)
+
         self.folder, self.device = folder, "cpu"
         switches = {name: value for name, value in snapshot().items() if isinstance(value, (bool, int, str))}
         torch.save((torch.is_grad_enabled(), torch.get_default_dtype(), switches), Path(folder, "process"))
-        with _modules_by_name():
-            torch.save(step, Path(folder, "step"), pickle_module=cloudpickle)
+        pickling = types.SimpleNamespace(__name__="cloudpickle", Pickler=Pickler)
+        torch.save(step, Path(folder, "step"), pickle_module=pickling)
         self.most = max(1, int((passport("cpu")["memory_gib"] or 8) * 2**29 / Path(folder, "step").stat().st_size) - 1)
 
     def probe(self, wanted: Wanted, seconds: float) -> dict[str, Any]:
         """See `worker.probe`. Raises NewProcessError, also after three times as many seconds."""
         names = {name: [*ids] for name, ids in wanted.items()}
         found = call(f"{worker.__name__}:probe", self.folder, names, seconds, timeout_s=3 * seconds)
-        if "look" in found and found["look"]["device"] != "cpu":
-            self.device, self.each_s = found["look"]["device"], 2.0  # each starts the GPU
+        self.device = found["look"]["device"]
         return dict(found)
 
     @contextlib.contextmanager
@@ -326,17 +313,3 @@ class Venue:
         with taking_turns(f"{worker.__name__}:take", tasks, timeout_s=LIMIT_S) as processes:
             yield lambda name: float(processes[name].call(f"{worker.__name__}:block", timeout_s=LIMIT_S))
             self.used_s += sum(process.call("time:process_time") for process in processes.values())
-
-
-@contextlib.contextmanager
-def _modules_by_name() -> Iterator[None]:
-    """In the block also modules of other types, such as torch.backends.cudnn, are pickled by name: a step may hold or call one."""
-    plain = {types.ModuleType, *copyreg.dispatch_table}
-    others = {type(one) for one in [*sys.modules.values()] if isinstance(one, types.ModuleType)} - plain
-    for kind in others:
-        copyreg.pickle(kind, lambda module: (importlib.import_module, (module.__name__,)))  # type: ignore[arg-type]
-    try:
-        yield
-    finally:
-        for kind in others:
-            del copyreg.dispatch_table[kind]

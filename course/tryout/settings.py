@@ -18,12 +18,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from course.core.i18n import Text, both, t
-from course.core.suggest import did_you_mean
 from course.flags import ABSENT, SWITCHES, using
 from course.timing import TimingError
 from course.timing.validation import require_callable
 
 Step = Callable[[], Any]
+BACKWARD = ["*backward*"]
 BLOCK_S, SHORT_S = 0.01, 0.05
 """Shortest block of calls that is timed; and up to which length of a call cold caches would show in it."""
 
@@ -32,33 +32,20 @@ BLOCK_S, SHORT_S = 0.01, 0.05
 class Look:
     """What ran in a step. operators: names without their overload, each once. images: a tensor of four dimensions was convolved.
 
-    full: no float16 or bfloat16 took part. graph: a graph for a backward was recorded, whether or not the result still holds it.
+    full: no float16 or bfloat16 took part. tf32: of a GPU that has TF32. forward: a graph for a backward was recorded, whether or not the
+    result still holds it, and no backward ran.
     """
 
     device: str = "cpu"
     operators: list[str] = field(default_factory=list)
     images: bool = False
     full: bool = True
-    graph: bool = False
+    tf32: bool = False
+    forward: bool = False
 
     def ran(self, patterns: Sequence[str]) -> bool:
         """Whether an operator ran whose name fits one of the patterns."""
         return any(fnmatch(name, pattern) for pattern in patterns for name in self.operators)
-
-    @property
-    def tf32(self) -> bool:
-        """Whether the GPU has TF32 and float32 is used."""
-        return self.full and self.device == "cuda" and torch.cuda.get_device_capability() >= (8, 0)
-
-    @property
-    def backward(self) -> bool:
-        """Whether a backward ran."""
-        return self.ran(["*backward*"])
-
-    @property
-    def forward(self) -> bool:
-        """Whether a graph was recorded that no backward used."""
-        return self.graph and not self.backward
 
 
 class LightMode(TorchDispatchMode):
@@ -83,7 +70,7 @@ class _Watch(LightMode):
         name, look = function.overloadpacket.__name__, self.look
         if name not in look.operators:
             look.operators.append(name)
-        look.graph = look.graph or torch.is_grad_enabled() and any(one.requires_grad for one in tensors_of(args))
+        look.forward = look.forward or torch.is_grad_enabled() and any(one.requires_grad for one in tensors_of(args))
         for value in tensors_of((args, result)):
             look.images = look.images or ("convolution" in name and value.dim() == 4)
             look.full = look.full and value.dtype not in (torch.float16, torch.bfloat16)
@@ -96,7 +83,9 @@ def look_at(step: Callable[[], Any]) -> Look:
     look = Look()
     with _Watch(look):
         result = step()
-    look.graph = look.graph or any(value.requires_grad for value in tensors_of(result))
+    recorded = look.forward or any(value.requires_grad for value in tensors_of(result))
+    look.forward = recorded and not look.ran(BACKWARD)
+    look.tf32 = look.full and look.device == "cuda" and torch.cuda.get_device_capability() >= (8, 0)
     return look
 
 
@@ -132,9 +121,8 @@ class Setting:
 
     @property
     def words(self) -> set[str]:
-        """What `only` may call it: its id, its name, its family, the switches it writes."""
-        names = self.name.values() if isinstance(self.name, Mapping) else [self.name]
-        return {self.id, *names, self.family or self.id, *self.flags}
+        """What `only` may call it: its id, its family, the switches it writes."""
+        return {self.id, self.family or self.id, *self.flags}
 
     def why_not(self, look: Look) -> Text:
         """Why it cannot matter for what ran, in words; empty where it can."""
@@ -169,9 +157,8 @@ def chosen(only: str | Sequence[str] | None) -> list[Setting]:
     words = set().union(*(one.words for one in known))
     listed = ", ".join(sorted({one.family or one.id for one in known}))
     for word in sorted(wanted - words):
-        near = did_you_mean(word, words, cutoff=0.4)
-        english = f'"{word}" cannot be tried.{near} only= takes a switch, such as "mkldnn.enabled", or {listed}.'
-        raise TimingError(t(english, f"“{word}”不能试。{near}only= 可以写开关名（如 mkldnn.enabled），或 {listed}。"))
+        english = f'"{word}" cannot be tried. only= takes a switch, such as "mkldnn.enabled", or {listed}.'
+        raise TimingError(t(english, f"“{word}”不能试。only= 可以写开关名（如 mkldnn.enabled），或 {listed}。"))
     return [one for one in known if one.words & wanted]
 
 
@@ -181,12 +168,7 @@ def chosen(only: str | Sequence[str] | None) -> list[Setting]:
 def step_of(work: Any, inputs: Sequence[Any]) -> Step:
     """The step to try: `work`, called with these inputs. Raises TimingError for what cannot be called."""
     require_callable(getattr(work, "__name__", "step"), work)
-    if not inputs:
-        return work
-    only = inputs[0] if len(inputs) == 1 else inputs
-    if isinstance(only, dict):
-        return partial(work, **only)
-    return partial(work, *(only if isinstance(only, (tuple, list)) else inputs))
+    return partial(work, *inputs) if inputs else work
 
 
 AROUND: dict[str, Callable[[str], Any]] = {

@@ -25,11 +25,15 @@ FLOOR, FLOOR_AS_IS = 1e-6, 1e-5
 """Smallest error that counts as one: with a float64 run, and where the step as it is stands for the truth."""
 
 Row = Mapping[str, Any]
+JOINT = "+"
+"""Stands between the ids of settings that were tried together."""
+GAINS = ("take", "digits")
 WORDS = {
     "take": both("take it", "用它"),
     "digits": both("faster, but less exact: your decision", "更快，但精度下降：由你决定"),
     "same": both("no difference", "没差别"),
     "slower": both("slower", "更慢"),
+    "none": both("no gain", "没有好处"),
     "unsure": both("not clear yet", "还说不准"),
     "late": both("no time left", "没时间试了"),
     "untried": both("could not be tried, see below", "没能试，见下"),
@@ -38,7 +42,8 @@ WORDS = {
 
 
 def verdict_of(row: Row) -> str:
-    """take | digits (faster, but a digit or more is lost) | same | slower | unsure | untried | late (too few sets)."""
+    """take | digits (faster, but a digit or more is lost) | same | slower | none (not faster, slower by little if at all) | unsure |
+    untried | late (too few sets)."""
     if row.get("why"):
         return "untried"
     if row.get("low") is None:
@@ -47,14 +52,14 @@ def verdict_of(row: Row) -> str:
         return "same"
     kind = kind_of(row)
     if kind not in ("faster", "slower") or kind == "faster" and row["high"] > WIDE * row["low"]:
-        return "unsure"
+        return "none" if row["low"] >= 1 else "unsure"
     return "slower" if kind == "slower" else "digits" if loses(row) else "take"
 
 
 def settled(row: Row) -> bool:
     """Whether more time tells nothing that matters."""
     verdict = verdict_of(row)
-    if verdict in ("take", "digits"):
+    if verdict in GAINS:
         return bool(row["high"] - row["low"] < 2 * NARROW * row["ratio"])
     return verdict in ("same", "slower", "untried")
 
@@ -80,26 +85,30 @@ def loses(row: Row) -> bool:
 def winners(rows: Sequence[Row]) -> list[Row]:
     """The faster settings, the best first, one of each family."""
     found: dict[str, Row] = {}
-    for row in sorted((row for row in rows if verdict_of(row) in ("take", "digits")), key=lambda row: row["ratio"]):
-        found.setdefault(row["family"], row)
+    for row in sorted((row for row in rows if verdict_of(row) in GAINS), key=lambda row: row["ratio"]):
+        if JOINT not in row["setting"]:
+            found.setdefault(row["family"], row)
     return list(found.values())
 
 
-def best(rows: Sequence[Row], together: Row | None, safe: bool) -> tuple[list[Row], Row | None]:
-    """The settings that bring most, one or all winners, and the row that says how much. safe: what costs no digits, if any."""
-    won = winners(rows)
-    options = [([row], row) for row in won]
-    options += [(won, together)] if together and verdict_of(together) in ("take", "digits") else []
-    fit = [one for one in options if not safe or verdict_of(one[1]) == "take"]
-    return min(fit or options, key=lambda one: one[1]["ratio"], default=([], None))
+def joint(rows: Sequence[Row]) -> str:
+    """The ids of the winners to try together; empty where there are no two of them."""
+    ids = sorted(row["setting"] for row in winners(rows))
+    return JOINT.join(ids) if len(ids) > 1 else ""
 
 
-def headline(rows: Sequence[Row], together: Row | None) -> Text:
+def best(rows: Sequence[Row], safe: bool) -> Row | None:
+    """The row of the setting, or of all winners together, that brings most. safe: what costs no digits, if any."""
+    gains = [row for row in rows if verdict_of(row) in GAINS]
+    fit = [row for row in gains if not safe or verdict_of(row) == "take"]
+    return min(fit or gains, key=lambda row: row["ratio"], default=None)
+
+
+def headline(rows: Sequence[Row]) -> Text:
     """What came out, in one sentence."""
-    settings, row = best(rows, together, safe=True)
-    timed = [one for one in rows if one.get("low")]
+    row, timed = best(rows, safe=True), [one for one in rows if one.get("low")]
     if row:
-        many, name = len(settings), settings[0]["name"]
+        many, name = row["setting"].count(JOINT) + 1, row["name"]
         named = both(name, name) if many == 1 else both(f"{many} settings", f"{many} 项设置一起用")
         return _gain(row, named)
     if not timed:

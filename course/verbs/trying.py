@@ -15,7 +15,7 @@ def try_switches(
     """Try every setting that can matter for this step on this machine, one at a time, then the faster ones together.
 
     >>> try_switches(step)                       # a function without arguments, such as a training step     # doctest: +SKIP
-    >>> try_switches(model, x)                   # model(x); x may also be a tuple of arguments or a dict of named ones
+    >>> try_switches(model, x)                   # model(x)
     >>> try_switches(step, only="threads")
 
     One look at the operators that ran says which settings can matter. Those are compared with the step as it is in several sets of new

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import copyreg
 import math
 import os
 import random
@@ -26,10 +25,10 @@ from course.core.i18n import speaking
 from course.timing import TimingError
 from course.timing.processes import in_turns
 from course.tryout import running, verdicts, worker
-from course.tryout.digits import Digits, differs
 from course.tryout.result import Tried
 from course.tryout.running import Venue
 from course.tryout.settings import all_settings, chosen, look_at, under
+from course.tryout.worker import Digits, differs
 from tests.conftest import ROOT
 from tests.support.timing_clocks import Cost, NoisyClock
 
@@ -108,10 +107,7 @@ class Pretended(Venue):
         return step, [*step.conv.parameters(), step.x]
 
     def probe(self, wanted, seconds):
-        try:
-            return worker.probed(Digits(self.copy), wanted, seconds)
-        except RuntimeError as error:
-            return {"failed": worker.said_of(error)}
+        return worker.probed(Digits(self.copy), wanted, seconds)
 
     @contextlib.contextmanager
     def open(self, sides, rough_s):
@@ -131,7 +127,8 @@ def on_a_pretended_clock(step, monkeypatch, only=tuple(HOLDS), budget=20):
 
 
 def claimed_of(found) -> dict[str, str]:
-    return {row["setting"]: row["verdict"] for row in found.rows() if row["verdict"] in ("take", "digits", "slower")}
+    rows = [row for row in found.rows() if "+" not in row["setting"]]
+    return {row["setting"]: row["verdict"] for row in rows if row["verdict"] in ("take", "digits", "slower")}
 
 
 @pytest.mark.slow
@@ -148,7 +145,8 @@ def test_what_helps_is_advised_together(monkeypatch):
     step = Planted(None)
     step.cost = lambda step: 0.86 ** sum(HOLDS[name](step) for name in helping)
     found = on_a_pretended_clock(step, monkeypatch, [*helping, "inference_mode"], 40)
-    assert {*claimed_of(found)} == helping == {*found.together["of"]} and 0.7 < found.together["ratio"] < 0.78
+    (together,) = (row for row in found.rows() if row["setting"] == "+".join(sorted(helping)))
+    assert {*claimed_of(found)} == helping and 0.7 < together["ratio"] < 0.78
     assert {"torch.backends.mkldnn.enabled = False", "torch.use_deterministic_algorithms(True)"} <= set(found.lines())
     with speaking("zh"):
         assert "2 项设置一起用：省 2" in found.sentence()
@@ -414,12 +412,10 @@ def test_a_gradient_that_is_rounding_alone_has_no_digit_to_lose():
 
 
 def test_integers_hide_digits():
-    """A step that ends in argmax gives the same numbers where the scores before it moved: they are not compared; others are seen."""
+    """A step that ends in argmax gives the same numbers where the scores before it moved: they are not compared."""
     conv, _, x = parts()
     same = digits_of(lambda: conv(x).argmax(1), conv, x).of([SETTINGS["channels_last"]])
     assert same["bits"] is None is same["error"]
-    floats = digits_of(lambda: (conv(x) * 2).argmax(1) + torch.backends.mkldnn.enabled).of([SETTINGS["oneDNN-off"]])
-    assert floats["bits"] is False and verdicts.loses(floats)
 
 
 def _times_two(x, _):
@@ -441,10 +437,8 @@ def test_a_step_of_a_notebook_that_calls_torch_backends_reaches_new_processes(tm
     def step():  # cloudpickle takes it by value, with the modules it names
         return x + torch.backends.mkldnn.enabled + torch.backends.cudnn.enabled
 
-    before = dict(copyreg.dispatch_table)
     venue = Venue(step, str(tmp_path))
     assert venue.probe({"one": ["deterministic"]}, 60)["rows"]["one"]["bits"] is True
-    assert copyreg.dispatch_table == before
 
 
 @pytest.mark.slow
