@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 import warnings
 
 import pytest
@@ -10,7 +11,116 @@ import torch
 
 from course import flags
 from course.core.i18n import set_language
+from course.experiment.new_process import answer_of
 from course.flags import precision
+
+
+@pytest.fixture(autouse=True)
+def untouched():
+    """Each test leaves every switch, the baseline and the modules' attributes as it found them."""
+    with flags.preserved():
+        flags.remember()
+        yield
+    flags.unwatch()
+
+
+@pytest.fixture(scope="module")
+def newborn() -> dict:
+    """Facts about a process in which nothing was set yet."""
+    code = """
+        import sys
+        from course import flags
+        from course.core import machine
+        told = {"imported": [name for name in ("torch", "IPython") if name in sys.modules]}
+        import random, torch
+
+        rng = random.Random(5)
+
+        def disturb():
+            from course.flags.precision import BRANCHES, LEAVES, ROOT
+            for _ in range(rng.randint(1, 6)):
+                which = rng.randrange(10)
+                if which == 0:
+                    torch.backends.cudnn.allow_tf32 = rng.random() < 0.5
+                elif which == 1:
+                    torch.backends.cuda.matmul.allow_tf32 = rng.random() < 0.5
+                elif which == 2:
+                    torch.set_float32_matmul_precision(rng.choice(["highest", "high", "medium"]))
+                else:
+                    node = rng.choice([ROOT, *BRANCHES, *LEAVES])
+                    allowed = ["none", "ieee", "tf32"] + ["bf16"] * (node[0] != "cuda")
+                    torch._C._set_fp32_precision_setter(*node, rng.choice(allowed))
+
+        import torch.backends.xeon, torch.backends.xnnpack
+        told["leaks"] = [str(leak) for leak in flags.leaks()]
+        told["wrong defaults"] = [
+            name for name, value in flags.snapshot().items()
+            if value != flags.ABSENT and flags.SWITCHES[name].default is not flags.DEPENDS
+            and value != flags.SWITCHES[name].default]
+        told["typos"] = [typo.name for typo in flags.typos()]
+        told["watch"] = flags.watch()
+        torch.backends.cudnn.deterministic = True
+        told["leak"] = [leak.name for leak in flags.leaks()]
+        flags.restore()
+        told["restored"] = [leak.name for leak in flags.leaks()]
+        flags.remember()
+        tree = flags.precision.save()
+        torch.backends.fp32_precision = "tf32"
+        unreadable = [leak for leak in flags.leaks() if isinstance(leak.after, flags.Unreadable)]
+        told["unreadable leaks"] = [leak.name for leak in unreadable if "no longer tells" in str(leak)]
+        flags.restore()
+        told["tree restored"] = flags.precision.save() == tree
+        with flags.using({"fp32_precision": "ieee", "mkldnn.conv.fp32_precision": "tf32",
+                          "cudnn.benchmark": True, "torch.float32_matmul_precision": "high"}) as block:
+            pass
+        told["tree after a block"] = flags.precision.save() == tree and not block.pinned
+        told["factory"] = "factory" in tree.nodes.values()
+        before = flags.read()
+        with flags.using({"cudnn.conv.fp32_precision": "ieee"}) as block:
+            pass
+        told["same readings"], told["pinned"] = flags.read() == before, block.pinned
+        told["random trees"] = 0
+        for _ in range(200):
+            disturb()
+            saved, seen = flags.precision.save(), flags.read()
+            assert flags.read() == seen and flags.precision.save() == saved
+            disturb()
+            pinned = flags.precision.restore(saved)
+            assert flags.read() == seen and (pinned or flags.precision.save() == saved)
+            told["random trees"] += 1
+        answer(told)
+        """
+    return answer_of(textwrap.dedent(code))[0]
+
+
+@pytest.fixture(scope="module")
+def frozen() -> dict:
+    """Facts about a process after torch.backends.disable_global_flags()."""
+    code = """
+        import torch
+        from course import flags
+        torch.backends.disable_global_flags()
+        refused = []
+        for name, switch in flags.SWITCHES.items():
+            owner, *path = torch.backends, *name.split(".")
+            try:
+                for part in path[:-1]:
+                    owner = getattr(owner, part)
+                value = getattr(owner, path[-1])
+                if switch.kind == "switch" and value is not None:
+                    setattr(owner, path[-1], value)
+            except RuntimeError as error:
+                refused += [name] if "disable_global_flags" in str(error) else []
+            except (AttributeError, AssertionError):
+                continue
+        with flags.using({"cudnn.benchmark": True, "fp32_precision": "ieee", "miopen.immediate": True}):
+            inside = [torch.backends.cudnn.benchmark, torch.backends.fp32_precision]
+        outside = [torch.backends.cudnn.benchmark, torch.backends.fp32_precision,
+                   torch.backends.flags_frozen()]
+        answer({"refused": refused, "inside": inside, "outside": outside})
+        """
+    return answer_of(textwrap.dedent(code))[0]
+
 
 # --- the data ---------------------------------------------------------------------------------------------
 

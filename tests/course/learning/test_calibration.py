@@ -9,17 +9,12 @@ from datetime import timedelta
 import pytest
 
 import course
-from course.cards.cards import Card as practice
-from course.core.i18n import pick
 from course.core.plain_text import text_of
 from course.core.records import Record
 from course.experiment import base
-from course.learning.bets import Level, asked_again, levels, placed_bets, returns, settle
+from course.learning.bets import Level, levels, placed_bets, returns
 from course.learning.entry import Entry, stamp
-from course.learning.log import AnswerLog
-from course.learning.marking import Response
 from course.learning.progress import summary
-from course.learning.session import submit
 from course.questions.bank import Bank
 from course.verbs import state
 from course.verbs.bets import bets_page
@@ -112,26 +107,6 @@ def test_a_lost_bet_returns_after_a_week_until_it_is_answered_right(bank):
         assert returns(harmless, bank) == []
     assert returns([bet(), came("a")], bank, "05_x") == []
     assert [one.item for one in returns([bet(), came("a")], bank, "06_y")] == [WAGER]
-
-
-def test_the_bet_asked_again_is_a_question_about_what_was_measured(bank, tmp_path):
-    log = AnswerLog(tmp_path / "log.jsonl")
-    item = bank[WAGER]
-    submit(item, Response(("b",), None, 3), log)
-    settle(item, "a", log, "live 2026-03-02T09:00:00Z Xeon")
-    soon, later = log.entries()[-1].when + timedelta(days=1), log.entries()[-1].when + timedelta(days=8)
-    assert asked_again(item, log.entries(), soon) is item
-    again = asked_again(item, log.entries(), later)
-    assert (
-        again.kind == "single" and again.correct == ("a",) and "the measurement came out otherwise" in pick(again.stem)
-    )
-    card = practice(again, log=log, bank=bank, text=False)
-    card.input.restore(Response(("a",)))
-    card.submit_as(2)
-    last = log.entries()[-1]
-    assert (last.event, last.item, last.verdict) == ("answer", WAGER, "correct")
-    assert returns(log.entries(), bank) == []
-    assert asked_again(bank["05-one"], log.entries(), later) is bank["05-one"]
 
 
 def test_progress_tells_done_due_and_ready(bank):
