@@ -7,7 +7,6 @@ the same text.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,8 @@ from course.core.markup import inline
 from course.core.markup import link as html_link
 from course.flags import DEPENDS, GROUPS, TABLE, WHEN, Switch, module_of
 from course.questions import knowledge, messages
-from course.questions.bank import Bank, read_yaml
-from course.questions.items import Item
-from grader.project import Project, ProjectError
+from course.questions.bank import read_yaml
+from grader.project import Project, ProjectError, met_in
 from grader.project.template import render
 
 FOLDER = Path(__file__).parent / "pages"
@@ -189,19 +187,9 @@ def claims(project: Project) -> dict[str, dict[str, Any]]:
     return found
 
 
-def claims_met(project: Project) -> dict[str, list[Item]]:
-    """Belief -> the practice questions that name it, in the order of the bank."""
-    found: dict[str, list[Item]] = defaultdict(list)
-    for item in Bank(project.learner_folder).items():
-        traps = item.number.traps if item.number else ()
-        for one in dict.fromkeys(part.misconception for part in (*item.options, *traps) if part.misconception):
-            found[one].append(item)
-    return dict(found)
-
-
 def _claims(project: Project, code: str, root: str | None) -> dict[str, Any]:
     """A table for each lesson: that of the first question that meets a claim."""
-    met = claims_met(project)
+    met = met_in(project)
     lessons = {lesson.id: (lesson.id, pick(lesson.question, code), []) for lesson in LESSONS}
     for name, claim in claims(project).items():
         if found := met.get(name):

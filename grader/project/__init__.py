@@ -6,6 +6,7 @@ Everything takes a ``Project``, so that the same code works on another checkout 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from course.core.catalog import checkpoint_names
 from course.core.i18n import LANGUAGES as LANGUAGES
 from course.core.i18n import Text
 from course.questions import bank
-from course.questions.items import BankError, completed
+from course.questions.items import BankError, Item, completed
 
 HERE = Path(__file__).resolve().parents[2]
 MOST_REMEDIES = 2  # experiments and questions named for one belief
@@ -152,26 +153,30 @@ def beliefs(project: Project) -> dict[str, Text]:
     return bank.Bank(project.learner_folder).misconceptions()
 
 
+def met_in(project: Project) -> dict[str, list[Item]]:
+    """Belief -> the practice questions in which it is behind a wrong answer, in the order of the bank."""
+    found: dict[str, list[Item]] = defaultdict(list)
+    for item in bank.Bank(project.learner_folder).items():
+        traps = item.number.traps if item.number else ()
+        for one in dict.fromkeys(part.misconception for part in (*item.options, *traps) if part.misconception):
+            found[one].append(item)
+    return dict(found)
+
+
 def remedies(project: Project, lesson: str) -> dict[str, dict[str, list[str]]]:
     """What helps against each false belief: belief -> {"experiments", "practice"}.
 
-    At most ``MOST_REMEDIES`` experiments that show whether it is true, and as many practice questions with it as a wrong option; those
+    At most ``MOST_REMEDIES`` experiments that show whether it is true, and as many practice questions with it as a wrong answer; those
     of the lesson itself come first.
     """
-    found: dict[str, dict[str, list[str]]] = {}
-    for item in sorted(practice_items(project).values(), key=lambda item: item.get("lesson") != lesson):
-        for option in item.get("options") or ():
-            if not (belief := option.get("misconception")):
-                continue
-            known = found.setdefault(belief, {"experiments": [], "practice": []})
-            practice = None if item.get("kind") == "predict" else item["id"]
-            for names, name in (
-                (known["experiments"], option.get("experiment") or item.get("experiment")),
-                (known["practice"], practice),
-            ):
-                here = not names or item.get("lesson") == lesson
-                if name and here and name not in names and len(names) < MOST_REMEDIES:
-                    names.append(name)
+    found = {}
+    for belief, items in met_in(project).items():
+        items = sorted(items, key=lambda item: item.lesson != lesson)
+        wrong = [(item, option) for item in items for option in item.options if option.misconception == belief]
+        experiments = dict.fromkeys(option.experiment or item.experiment for item, option in wrong)
+        practice = [item.id for item in items if item.kind != "predict"]
+        few = [one for one in experiments if one][:MOST_REMEDIES]
+        found[belief] = {"experiments": few, "practice": practice[:MOST_REMEDIES]}
     return found
 
 

@@ -16,8 +16,8 @@ from course.questions.bank import Bank, load_bank
 from course.questions.items import BankError, UnknownItem, every, parse_item, with_key
 from course.questions.lint import lint_items
 from course.questions.verify import run_verify
-from grader.authoring.reference import claims, claims_met
-from grader.project import Project, ProjectError, beliefs, read_yaml
+from grader.authoring.reference import claims
+from grader.project import Project, ProjectError, beliefs, met_in, read_yaml
 from tests.conftest import ROOT, loaded_by
 from tests.support import quiz_items as q
 
@@ -215,7 +215,7 @@ def test_verify_snippets_are_run_and_compared(bank, identity, snippet, said):
     assert outcome.ok is (said == "ok") and (outcome.ok or said in outcome.message), outcome
 
 
-MET = claims_met(Project())
+MET = met_in(Project())
 
 
 def test_every_claim_is_well_made_and_met_by_a_practice_question():
