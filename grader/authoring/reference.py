@@ -51,9 +51,7 @@ def body(project: Project, name: str, code: str, root: str | None = None) -> str
     """The Markdown of a page in one language, below its title. root: where the folder of the course lies; None: no link to its files."""
     makers = {"switches": _switches, "messages": _messages, "claims": _claims}
     with speaking(code):
-        return render(
-            FOLDER / f"{name}.md", code, code=code, words=_words(name, code), **makers[name](project, code, root)
-        )
+        return render(FOLDER / f"{name}.md", code, WORDS[name], **makers[name](project, code, root))
 
 
 def sortable(code: str, lessons: list[str]) -> str:
@@ -75,11 +73,7 @@ def sortable(code: str, lessons: list[str]) -> str:
         first, *rest = map(html, cells(row, code, shown, ""))
         first = re.sub(r"(?<=\w)([._])(?=\w)", r"\1<wbr>", first)  # long names may break there
         lines.append((row.name, Markup(first), [Markup(one) for one in rest]))
-    return render(FOLDER / "switches.html", code, words=_words("switches", code), rows=lines)
-
-
-def _words(name: str, code: str) -> dict[str, Any]:
-    return {key: value[code] for key, value in WORDS[name].items() if code in value}
+    return render(FOLDER / "switches.html", code, WORDS["switches"], rows=lines)
 
 
 def _linked(source: str) -> str:

@@ -22,16 +22,12 @@ from grader.project.template import render
 
 HERE = Path(__file__).parent
 WORDS: dict[str, dict[str, Text]] = read_yaml(HERE / "words.yaml")
+SAID = WORDS["pages"]
 TITLES: dict[str, Text] = {**WORDS["titles"], **{name: one["title"] for name, one in reference.WORDS.items()}}
 TITLES |= {name: TITLES.pop(name) for name in ("cards", "tools", "poster", "find")}  # these come last
 BETS = ("06-bet-ulp", "06-bet-agree", "05-bet-pays")
 """The bets of the first page. Each is asked in its lesson, too, and a bet placed here is a bet placed there."""
 FIRST = "00_start"
-
-
-def words(part: str, code: str) -> dict[str, str]:
-    """The words of one part of words.yaml in a language."""
-    return {name: pick(text, code) for name, text in WORDS[part].items()}
 
 
 def everything(
@@ -40,17 +36,13 @@ def everything(
     """name -> Markdown of every page that is no lesson. bets: of the first page, each with its id and the HTML of its card and of its
     result; scripts: the HTML that loads what shows them.
     """
-    said, titles, found = (
-        words("pages", code),
-        {name: pick(text, code) for name, text in TITLES.items()},
-        words("find", code),
-    )
+    titles = {name: pick(text, code) for name, text in TITLES.items()}
     numbered = [f"{one[:2]} {pick(BY_ID[one].question, code)} <{one}>" for one in lessons]
     terms = sorted(glossary.read().values(), key=lambda one: pick(one.term, code).lower())
     bars = [head(f"notebooks/{code}/tools/{name}.ipynb", code, project) for name in project.tools()]
 
     def page(name: str, **values: object) -> str:
-        return render(HERE / "pages" / f"{name}.md", code, said=said, **values)
+        return render(HERE / "pages" / f"{name}.md", code, SAID, **values)
 
     with speaking(code):
         made = {
@@ -58,7 +50,6 @@ def everything(
                 "index",
                 bets=bets,
                 scripts=scripts,
-                front=words("front", code),
                 run=titles["run"],
                 repository=project.repository,
                 colab=project.colab(f"notebooks/{code}/lessons/{FIRST}.ipynb"),
@@ -66,7 +57,7 @@ def everything(
                 own=numbered,
                 others=[name for name in TITLES if name != "index"],
             ),
-            "run": f"{said['run']}\n\n{_document(project, 'install', code)}",
+            "run": f"{SAID['run'][code]}\n\n{_document(project, 'install', code)}",
             "knowledge": page("knowledge", lessons=lessons, parts=_knowledge(code)),
             "glossary": page("glossary", lessons=lessons, terms=terms, source=_source),
             "switches": raw(reference.sortable(code, lessons)),
@@ -75,22 +66,25 @@ def everything(
             "cards": _document(project, "cards", code),
             "tools": "\n".join([*map(raw, bars), _document(project, "tools", code)]),
             "poster": raw(poster()),
-            "find": page("find", search=found.pop("search"), found=found),
+            "find": page("find", found={name: text[code] for name, text in WORDS["find"].items()}),
         }
     return {name: f"# {titles[name]}\n\n{text}\n" for name, text in made.items()}
 
 
 def head(file: str, code: str, project: Project) -> str:
     """The bar below the title of a notebook. file: in the folder of the course."""
-    colab, said = project.colab(file), words("pages", code)
+    colab = project.colab(file)
     links = [f'<a href="{colab}">{COLAB[code]}</a>'] if colab else []
-    links += [f'<a href="../{file}" download>{said["download"]}</a>', f'<a href="run.html">{said["here"]}</a>']
+    links += [
+        f'<a href="../{file}" download>{SAID["download"][code]}</a>',
+        f'<a href="run.html">{SAID["here"][code]}</a>',
+    ]
     return f'<p class="book-bar">{" · ".join(links)}</p>'
 
 
 def more(lesson: str, code: str) -> str:
     """The link from a result to its lesson."""
-    said = words("front", code)["more"].format(number=lesson[:2], question=pick(BY_ID[lesson].question, code))
+    said = SAID["more"][code].format(number=lesson[:2], question=pick(BY_ID[lesson].question, code))
     return f'<p class="book-on"><a href="{lesson}.html">{said}</a></p>'
 
 
@@ -109,7 +103,7 @@ def _knowledge(code: str) -> list[tuple]:
 
 def _card(card: knowledge.Knowledge, code: str) -> str:
     """A card with its id, and below it what people type who look for it: the book's search finds it by these words."""
-    asked = f"<p><small>{pick(WORDS['pages']['asked'], code)}{html.escape(pick(card.asked, code))}</small></p>"
+    asked = f"<p><small>{SAID['asked'][code]}{html.escape(pick(card.asked, code))}</small></p>"
     head, _, tail = card_html(card).replace("<details", f'<details id="{card.id}"', 1).rpartition("</div></details>")
     return f"{head}{asked}</div></details>{tail}"
 

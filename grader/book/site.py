@@ -115,7 +115,9 @@ class Book:
             for item in bets
             for option in item.options
         )
-        return f'<details class="book-result"><summary>{pages.WORDS["pages"]["outcome"][code]}</summary>{shown}{variants}</details>'
+        return (
+            f'<details class="book-result"><summary>{pages.SAID["outcome"][code]}</summary>{shown}{variants}</details>'
+        )
 
 
 def _static(project: Project, folder: Path, styles: dict[str, None]) -> None:

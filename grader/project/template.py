@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ from course.core.look import css
 from course.core.markup import inline
 
 
-def render(template: Path, language: str, styles: tuple[Path, ...] = (), **values: Any) -> str:
-    """The text of a template (``.html``: escaped; others: as it is). In it ``say(text)`` is a text in the language with its marks as
-    HTML, ``plain(text)`` the same as it is, ``table(columns, rows)`` a table in Markdown, ``lang`` the HTML name of the language,
-    ``css`` the theme and these style sheets.
+def render(
+    template: Path, language: str, words: Mapping[str, Any] = {}, styles: tuple[Path, ...] = (), **values: Any
+) -> str:
+    """The text of a template (``.html``: escaped; others: as it is). In it ``words`` has those texts in the language, ``say(text)`` is a
+    text with its marks as HTML, ``plain(text)`` the same as it is, ``table(columns, rows)`` a table in Markdown, ``code`` the
+    language, ``lang`` its HTML name, ``css`` the theme and these style sheets.
     """
     environment = Environment(
         loader=FileSystemLoader(template.parent),
@@ -26,6 +29,8 @@ def render(template: Path, language: str, styles: tuple[Path, ...] = (), **value
         keep_trailing_newline=True,
     )
     return environment.get_template(template.name).render(
+        words={name: text[language] for name, text in words.items() if language in text},
+        code=language,
         lang={"en": "en", "zh": "zh-Hans"}[language],
         css=Markup(css(*styles)) if styles else "",
         say=lambda text: Markup(inline(pick(text, language))),

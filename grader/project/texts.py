@@ -81,4 +81,4 @@ def bootstrap(project: Project, verb: str, lesson: str, language: str, salt: str
     notebook in every front end.
     """
     said = {"verb": verb, "lesson": lesson, "salt": salt, "repository": project.repository}
-    return render(Path(__file__).with_name("bootstrap.py.jinja"), language, code=language, **said).strip()
+    return render(Path(__file__).with_name("bootstrap.py.jinja"), language, **said).strip()

@@ -20,7 +20,7 @@ from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep
 from grader.project import beliefs, remedies
 from grader.project.dates import shown
-from grader.reporting import TEXTS, words
+from grader.reporting import TEXTS
 
 CSS = Path(__file__).with_name("feedback.css")
 SIGNS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "–", "inconclusive": "?"}
@@ -39,7 +39,7 @@ class Overview(CourseStep):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Collect the content. For a notebook that the course has not marked it has no beliefs, and the ids of the cells as names."""
         language, said, state = self.language(nb), resources["nbgrader"], nb.metadata.get(STATE, {})
-        word = words("feedback", language)
+        word = {name: text[language] for name, text in TEXTS["feedback"].items()}
         lesson, student = said["assignment"], said["student"]
         with Gradebook(said["db_url"]) as gradebook:
             standing = standings(gradebook, lesson, student)[student]

@@ -24,7 +24,7 @@ from grader.marking.outcomes import state_of
 from grader.project import beliefs, remedies
 from grader.project.task import Task, tasks
 from grader.project.template import render
-from grader.reporting import words
+from grader.reporting import TEXTS
 
 HERE = Path(__file__).parent
 FEW = 10  # submissions; with fewer the page says that they show single answers
@@ -139,16 +139,14 @@ def tally(subjects: dict[str, Item | Task], found: dict[str, Seen | None]) -> Da
 
 def page(found: Data, language: str = "en") -> str:
     """The report as one HTML page without names, scripts or other files; light, dark and in print."""
-    said = words("report", language)
-    counts = {name: len(found[name]) for name in ("blank", "without_grade", "idle")}
-    middle = format_points(median(found["totals"] or [0.0]))
     return render(
         HERE / "report.html",
         language,
+        TEXTS["report"],
         (HERE / "report.css",),
-        title=said["title"].format(lesson=found["lesson"]),
-        who=said["who"].format(**{**found, **counts, "middle": middle, "top": format_points(found["top"])}),
-        few=0 < found["counted"] < FEW,
         found=found,
-        words=said,
+        counts={name: len(found[name]) for name in ("blank", "without_grade", "idle")},
+        middle=format_points(median(found["totals"] or [0.0])),
+        top=format_points(found["top"]),
+        few=0 < found["counted"] < FEW,
     )
