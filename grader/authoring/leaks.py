@@ -1,6 +1,7 @@
 """Check that nothing learners get contains a solution, a key, a hidden case or an import of the grader.
 
-What is secret is listed once (``secrets``) and looked for in every text: notebooks, files of the course, what is in a bundle.
+What is secret is listed once (``secrets``) and looked for in every text: notebooks, files of the course, what is in a bundle. A key among
+the questions of a checkpoint is a fault of their schema, which the lint reports.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from grader import project as files
 from grader.project import Project
 from grader.project.source import read
 
-KEY_FIELDS = ("correct", "let", "why", "misconception", "order", "verify", "value", "low", "high", "traps", "factor")
 IMPORT = re.compile(r"^\s*(from|import)\s+grader\b|import_module\(\s*['\"]grader\b", re.MULTILINE)
 SHORT = 20  # shorter texts stand in innocent places too
 
@@ -44,7 +44,7 @@ def leaks(project: Project, made: dict[Path, str] | None = None) -> list[Finding
     texts = {path: notebook_text(text) for path, text in made.items()}
     for pattern in ("*.py", "*.yaml", "*.json"):
         texts |= {path: path.read_text(encoding="utf-8") for path in (project.root / "course").rglob(pattern)}
-    return sorted({*in_texts(project, texts), *_item_fields(project)})
+    return sorted(in_texts(project, texts))
 
 
 def in_texts(project: Project, texts: dict[Path, str]) -> set[Finding]:
@@ -118,16 +118,6 @@ def _strings(value: object) -> Iterator[str]:
     elif isinstance(value, (dict, list)):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _strings(inner)
-
-
-def _item_fields(project: Project) -> Iterator[Finding]:
-    for path in project.learner_folder.glob("l*/checkpoint.yaml"):
-        for identity, item in files.checkpoint_items(project, path.parent.name.removeprefix("l")).items():
-            for one in alternatives(item):
-                for place in (one, one.get("number") or {}, *(one.get("options") or [])):
-                    for field in set(KEY_FIELDS) & set(place):
-                        said = f"{path}: item {identity!r} holds {field!r}; keys stand in grader/lessons"
-                        yield Finding("leaked-key", said)
 
 
 def _hidden_functions(project: Project) -> Iterator[tuple[str, str]]:

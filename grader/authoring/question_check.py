@@ -25,15 +25,11 @@ from grader.project.task import tasks
 TEMPLATE = Path(__file__).with_name("question_template.yaml")
 YOURS = ("CHANGE ME", "请改写", "change-me")
 """What stands in a template for the words of its author."""
-OF_KEYS = re.compile(
-    r"\b(why|trap|traps|misconceptions?\.yaml|misconception|value|accepts|right options?|number)\b|in \d+% of all pairs"
-)
 MUST = frozenset(
     "schema yaml key-missing id-taken unknown-id verify trap-overlaps traps-coincide trap-reversed value-outside number-too-wide "
-    "too-few-variants variants-alike".split()
+    "too-few-variants variants-alike why-missing unknown-misconception".split()
 )
-"""Rules whose breach makes marking wrong: they keep a checkpoint from being built and released."""
-OWN_MUST = MUST | {"why-missing", "unknown-misconception"}
+"""Rules whose breach makes marking or feedback wrong: they keep a checkpoint from being built and released."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +130,8 @@ class _Check:
         for finding in found:
             if finding.rule == "one-language" and own:
                 continue
-            in_keys = self.counts and OF_KEYS.search(finding.text)
-            self._say(self.files.keys if in_keys else self.files.items, item.key, finding.rule, finding.text)
+            key = f" (Its key: {self.files.keys.name}:{_line_of(self.files.keys, item.key)}.)" if self.counts else ""
+            self._say(self.files.items, item.key, finding.rule, finding.text + key)
         return not any(one.rule == "schema" for one in found)
 
     def _verify(self, item: Item) -> None:
@@ -208,6 +204,4 @@ def _checkpoint(project: Project, lesson: str) -> Files:
 
 def checkpoint_findings(project: Project, lesson: str, seeds: int, run: bool = False) -> list[Finding]:
     """The findings in the questions and keys of a checkpoint that must be mended before its release."""
-    files = _checkpoint(project, lesson)
-    wanted = OWN_MUST if files.own else MUST
-    return [one for one in check(project, files, run, seeds) if one.rule in wanted]
+    return [one for one in check(project, _checkpoint(project, lesson), run, seeds) if one.rule in MUST]

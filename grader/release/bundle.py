@@ -18,12 +18,11 @@ from pathlib import Path, PurePosixPath
 
 import nbformat
 
-from course.core.i18n import Text, pick
+from course.core.i18n import pick
 from grader.authoring.leaks import in_texts, notebook_text
 from grader.course import Course
-from grader.project import HERE, Project, ProjectError, filled
+from grader.project import HERE, Project, ProjectError
 from grader.project.build import practice_notebook, text_of
-from grader.project.dates import shown
 from grader.release.colab import TEXTS, pack, single, unpack
 from grader.release.run import student_config
 
@@ -75,9 +74,10 @@ def contents(
     say("building the wheel of the course")
     name, wheel = wheel_of(project)
     packed = pack(wheel)
-    said = [] if course is None else handing_in(course)
+    released = sorted((course.root / "release").glob("*/*.ipynb")) if course else []
+    said = ["readme", "hand_in"] if released else ["readme"]
     texts = {
-        "README.md": "\n".join(pick(text, language) for language in languages for text in (TEXTS["readme"], *said)),
+        "README.md": "\n".join(pick(TEXTS[one], language) for language in languages for one in said),
         "lab.py": (HERE / "tools" / "env.py").read_text(encoding="utf-8"),
         "constraints.txt": (HERE / "constraints.txt").read_text(encoding="utf-8"),
     }
@@ -90,23 +90,13 @@ def contents(
             texts[f"colab/{language}/{lesson}.ipynb"] = text_of(single(notebook, name, packed, language))
     if course is not None:
         texts["nbgrader_config.py"] = TEXTS["exchange"] + student_config(course)
-        for path in sorted((course.root / "release").glob("*/*.ipynb")):
-            say(f"checkpoint {path.parent.name}")
-            notebook = nbformat.read(path, as_version=4)
-            language = notebook.metadata.course.language
-            texts[f"notebooks/{language}/checkpoints/{path.name}"] = path.read_text(encoding="utf-8")
-            texts[f"colab/{language}/{path.name}"] = text_of(single(notebook, name, packed, language))
+    for path in released:
+        say(f"checkpoint {path.parent.name}")
+        notebook = nbformat.read(path, as_version=4)
+        language = notebook.metadata.course.language
+        texts[f"notebooks/{language}/checkpoints/{path.name}"] = path.read_text(encoding="utf-8")
+        texts[f"colab/{language}/{path.name}"] = text_of(single(notebook, name, packed, language))
     return {**{name: text.encode() for name, text in texts.items()}, name: wheel}
-
-
-def handing_in(course: Course) -> list[Text]:
-    """What a class is told about handing in: what is out, until when, and which id to type."""
-    with course.gradebook as gradebook:
-        due = {one.name: one.duedate for one in gradebook.assignments}
-    out = sorted(path.parent.name for path in (course.root / "release").glob("*/*.ipynb"))
-    when = {lesson: shown(due[lesson], course.timezone) for lesson in out if due.get(lesson)}
-    listed = [filled(TEXTS["due" if one in when else "no_due"], {"lesson": one, "when": when.get(one)}) for one in out]
-    return [TEXTS["hand_in"], *listed] if out else []
 
 
 def wheel_of(project: Project) -> tuple[str, bytes]:

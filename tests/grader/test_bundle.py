@@ -52,7 +52,6 @@ def test_it_holds_what_a_class_needs_and_was_looked_through(made, course):
     assert {f"colab/{code}/{LESSON}.ipynb" for code in ("en", "zh")} <= names
     assert {f"notebooks/en/checkpoints/{NOTEBOOK}.ipynb", f"colab/en/{NOTEBOOK}.ipynb"} <= names
     assert "python3 lab.py lab`" in readme and "nbgrader fetch_feedback L" in readme
-    assert f"- {LESSON}: no due date" in readme and f"- {LESSON}：没有截止时间" in readme
     assert "c.CourseDirectory.course_id = 'bundle'" in config and str(course.root / "exchange") in config
 
 

@@ -86,6 +86,7 @@ def make_project(root: Path) -> Project:
     write(project.checkpoint_items(LESSON), yaml.safe_dump(ITEMS, allow_unicode=True))
     write(project.items(LESSON), yaml.safe_dump([{"id": "90-bet"}]))
     write(project.keys(LESSON), yaml.safe_dump(KEYS, allow_unicode=True))
+    write(project.learner_folder / "misconceptions.yaml", "x: {en: x, zh: x}\n")
     write(project.task_module(LESSON), (FIXTURE / "tasks.py").read_text("utf-8"))
     write(project.items(LESSON).with_name("exercises.yaml"), "90-t-contrast: {}\n90-t-report: {}\n")
     return project

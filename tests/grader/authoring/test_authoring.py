@@ -179,13 +179,18 @@ def test_lint_reads_a_checkpoint_with_its_items_keys_and_tasks(project, old, new
             " for _ in range(5)]\n    return typical + [Case('edge', (0, 7)), Case('edge', (5, 5))]\n",
             "leaked-task",
         ),
-        ("course/lessons/l90_fixture/checkpoint.yaml", "- {id: 90-c-single, points: 2, correct: [b]}\n", "leaked-key"),
     ],
 )
 def test_the_leak_scan_finds_what_a_learner_must_not_get(project, path, text, rule):
     write(project.root / path, text)
     found = leaks(project, {})
     assert {one.rule for one in found} == {rule} and all(one.startswith(f"{project.root / path}: ") for one in found)
+
+
+def test_a_key_among_the_questions_is_found(project):
+    path = project.checkpoint_items(LESSON)
+    path.write_text(path.read_text("utf-8").replace("points: 2", "points: 2\n  correct: [b]", 1), "utf-8")
+    assert any(one.rule == "schema" and "'correct'" in one for one in lint(project))
 
 
 def test_the_leak_scan_finds_a_solution_line_in_a_checkpoint(project):
