@@ -13,7 +13,7 @@ from typing import Any
 from course.core.i18n import Text, pick, t
 from course.core.tables import Table
 from course.experiment.reading import Reading
-from course.experiment.telling import Telling, filled
+from course.experiment.telling import Telling, TellingError, filled
 from course.figures.curves import trend
 from course.figures.kinds import ALIKE, Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
 from course.figures.svg import SvgPicture
@@ -81,8 +81,12 @@ class Drawn:
 
 
 def draw(telling: Telling, reading: Reading, rows: Rows, bets: Mapping[str, str]) -> SvgPicture | Table:
-    """The picture of a reading. Raises KeyError where a row lacks a column that the picture shows."""
-    return KINDS[telling.picture["kind"]](Drawn(telling, reading, rows, bets))
+    """The picture of a reading. Raises KeyError where a row lacks a column that the picture shows, TellingError for an
+    unknown kind.
+    """
+    if (kind := telling.picture["kind"]) not in KINDS:
+        raise TellingError(f"experiments.yaml, picture: {kind!r} is none of {', '.join(KINDS)}")
+    return KINDS[kind](Drawn(telling, reading, rows, bets))
 
 
 def _ratio_rows(this: Drawn) -> SvgPicture:

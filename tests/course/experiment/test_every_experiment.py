@@ -95,8 +95,8 @@ def test_every_outcome_has_a_sentence_and_a_picture(name):
         set_language(LANGUAGES[number % 2])
         try:
             check_picture(found)
-        except Exception:
-            assert outcome(found, EXPERIMENTS[name]).headline in OPEN  # too little to tell may be too little to draw
+        except Exception as error:  # too little to tell may be too little to draw
+            assert outcome(found, EXPERIMENTS[name]).headline in OPEN, f"{name} cannot be drawn: {error!r}"
 
 
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))
@@ -157,7 +157,8 @@ def test_the_picture_shows_every_bet_there_can_be(bet):
             picture = check_picture(record, {bet: option})
             if isinstance(picture, SvgPicture):
                 dashed = re.findall(r"<[^>]*--p-bet[^>]*stroke-dasharray[^>]*>", picture.svg())
-                assert dashed and not re.search(r"--p-bet", plain.svg())
+                assert dashed, f"{bet}, option {option}: do its `rows` name rows of the picture?"
+                assert not re.search(r"--p-bet", plain.svg())
             elif isinstance(picture, Table):
                 assert picture.bets and picture.html() != plain.html()
             else:
