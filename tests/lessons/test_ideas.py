@@ -178,7 +178,13 @@ def test_the_answers_of_thirty_draws_are_worth_nothing_in_thirty_others(task):
         for number, tape in enumerate(tapes)
         for one in asked
     ]
-    assert fmean(earned) <= GUESS and fmean(earned) <= fmean(shuffled) + 0.02, (fmean(earned), fmean(shuffled))
+    assert fmean(earned) <= GUESS, (
+        f"the right answers of other draws earn {fmean(earned):.1%} of the points here; let the cases of each part have more "
+        "different answers"
+    )
+    assert fmean(earned) <= fmean(shuffled) + 0.02, (
+        "they earn more in their order than shuffled: the order tells the part"
+    )
 
 
 @pytest.mark.parametrize("task", DRAWN.values(), ids=DRAWN)
