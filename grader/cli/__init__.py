@@ -17,11 +17,12 @@ USAGE = (
 )
 
 
-def listed() -> str:
-    """All commands with what they do, in both languages."""
+def listed(group: str = "") -> str:
+    """All commands of a group (``author``), or all there are, with what they do in both languages."""
     lines = []
     for when, those in COMMANDS.items():
-        lines += ["", when, *(f"  {name:<22}{one['en']:<52}{one['zh']}" for name, one in those.items())]
+        own = [f"  {name:<22}{one['en']:<52}{one['zh']}" for name, one in those.items() if name.startswith(group)]
+        lines += ["", when, *own] if own else []
     return "\n".join([*lines, "", USAGE])
 
 
@@ -31,7 +32,8 @@ def _parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="python -m grader", description=listed(), formatter_class=raw)
     top = parser.add_subparsers(metavar="COMMAND", required=True)
-    of_authors = top.add_parser("author").add_subparsers(metavar="COMMAND", required=True)
+    authors = top.add_parser("author", description=listed("author "), formatter_class=raw)
+    of_authors = authors.add_subparsers(metavar="COMMAND", required=True)
     for name, said in (one for those in COMMANDS.values() for one in those.items()):
         group, _, own = name.rpartition(" ")
         one = (of_authors if group else top).add_parser(own, description=f"{said['en']} / {said['zh']}")
