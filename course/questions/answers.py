@@ -23,6 +23,8 @@ ABOUT = 2
 """How much more a card counts that is about a switch or a term which the question names."""
 ENOUGH = 0.2
 """The part of the words, by weight, from which an answer is worth naming."""
+LIKE = 0.6
+"""How much a question must be like a phrase of an answer, so that the course is likely to know what was asked."""
 
 
 def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3) -> list[Answer]:
@@ -35,6 +37,11 @@ def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3) -> 
         if isinstance(one, kinds)
     ]
     return [one for _, one in sorted(scored, key=lambda pair: -pair[0])[:most]]
+
+
+def is_like(words: str, one: Answer) -> bool:
+    """Whether a question is like one of the phrases by which people look for this answer."""
+    return any(hit.alike >= LIKE for hit in _hits(words) if _every()[hit.key] is one)
 
 
 def mentioned(words: str) -> list[Switch | Term]:

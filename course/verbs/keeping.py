@@ -138,8 +138,11 @@ def _nearest(words: str, rows: list[Switch], strange: list[str]) -> None:
     else:
         head = t("Perhaps not in this course.", "课程里也许没有。")
         others += taught(words)
-    if found:
-        say(head + t(" Nearest by words:", "字面上最接近的："), *(f"- {call(one)}{_title(one)}" for one in found))
+    listed = [f"- {call(one)}{_title(one)}" for one in found]
+    if found and not unknown and answers.is_like(words, found[0]):
+        say(t("Nearest to these words; open one:", "和这些话最接近的，打开一个看看："), *listed)
+    elif found:
+        say(head + t(" Nearest by words:", "字面上最接近的："), *listed)
     elif unknown or others:
         say(head)
     else:
