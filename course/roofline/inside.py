@@ -23,14 +23,11 @@ from course.roofline.layer import OUTSIDE
 LAYER = "layer: "
 EMPTY_CALLS, EMPTY_RUNS = 20, 5
 
-Instead = Callable[[nn.Module, Callable[[], Any], Any, Any], Any]
-"""What stands for a call: it gets the module, the call itself, and its args and kwargs; it gives the output."""
-
 
 @contextlib.contextmanager
-def around(modules: Iterable[nn.Module], instead: Instead) -> Iterator[None]:
-    """In the block `instead` stands for every call of these modules. (A hook on them would turn off the fast path of
-    nn.TransformerEncoderLayer.)
+def around(modules: Iterable[nn.Module], instead: Callable[..., Any]) -> Iterator[None]:
+    """In the block `instead(module, call, args, kwargs)` stands for every call of these modules; `call()` makes it. (A hook would turn off
+    the fast path of nn.TransformerEncoderLayer.)
     """
     wanted, real = {id(module) for module in modules}, nn.Module.__call__
 

@@ -30,12 +30,7 @@ class RooflineError(ValueError):
         return [str(self)]
 
 
-def cannot(english: str, chinese: str) -> RooflineError:
-    """The error to raise, with its sentence in the learner's language."""
-    return RooflineError(t(english, chinese))
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Peaks:
     """The measured peaks of one device.
 
@@ -62,10 +57,6 @@ class Peaks:
         """The roof in FLOP/s at `intensity` FLOPs a byte: the lower of arithmetic and memory."""
         return min(self.flops_per_s, intensity * self.bytes_per_s)
 
-    def least_s(self, flops: float, moved: float) -> float:
-        """The shortest time in seconds the roof allows for this much work and this many bytes."""
-        return max(flops / self.flops_per_s, moved / self.bytes_per_s)
-
     def sentence(self) -> str:
         """Both peaks, the ridge and where and when they were measured."""
         work, traffic = scaled(self.flops_per_s, "FLOP/s"), scaled(self.bytes_per_s, "B/s")
@@ -78,10 +69,8 @@ class Peaks:
             f"拐点在每字节 {self.ridge:.1f} FLOPs（测于 {day}）。",
         )
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join([self.sentence(), *(f"  ! {note}" for note in self.notes)])
-
-    __repr__ = __str__
 
 
 def row_of(
@@ -106,7 +95,7 @@ def row_of(
     """
     (flops, moved), seconds = work, max(median(samples_s), TINY)
     intensity = flops / moved if moved else math.inf if flops else 0.0
-    least_s = 0.0 if name == OUTSIDE else peaks.least_s(flops, moved)
+    least_s = 0.0 if name == OUTSIDE else max(flops / peaks.flops_per_s, moved / peaks.bytes_per_s)
     low, high = _ends(samples_s)
     total_s, rounds_s = every or (seconds, samples_s)
     part = seconds / max(total_s, TINY)
@@ -130,8 +119,8 @@ def row_of(
         "flops_per_s": flops / seconds,
         "roof_flops_per_s": peaks.roof(intensity),
         "share_of_roof": least_s / seconds if least_s else None,
-        "share_low": least_s / max(high, TINY) if least_s and high else None,
-        "share_high": least_s / max(low, TINY) if least_s and low else None,
+        "share_of_roof_low": least_s / max(high, TINY) if least_s and high else None,
+        "share_of_roof_high": least_s / max(low, TINY) if least_s and low else None,
         "bound": "outside" if name == OUTSIDE else bound,
         "overhead_ms": 1e3 * overhead_s,
     }

@@ -179,9 +179,6 @@ def _streams(watch: WallClock) -> list[Probe]:
     return [Probe(buffers * 4.0 * x.numel(), call, watch).time() for buffers, call in streams]
 
 
-# --- the device that is measured ---------------------------------------------------------------------------------
-
-
 class ThreadClock(WallClock):
     """Processor time of the calling thread, so that other programs are not in it; for work that one thread of a CPU does."""
 

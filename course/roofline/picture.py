@@ -19,10 +19,9 @@ LARGEST = 500.0
 def draw(points: Sequence[Row], roof: Peaks, ax: Any) -> None:
     """Log-log: FLOP/s against FLOPs per byte, the two roofs, the layers as marks whose area grows with their time.
 
-    What has no FLOPs, or no known traffic, has no place here: the legend says what part of the time it takes.
+    What has no FLOPs, or no known traffic, has no place here; its time is in the parts that the legend tells.
     """
     from matplotlib.ticker import FuncFormatter
-    from matplotlib.transforms import ScaledTranslation
 
     shown = [row for row in points if row["flops"] and row["bytes"]]
     spots = [row["flops_per_byte"] for row in shown] + [roof.ridge]
@@ -38,13 +37,12 @@ def draw(points: Sequence[Row], roof: Peaks, ax: Any) -> None:
     ax.set_xlabel(t("arithmetic intensity (FLOPs a byte)", "计算强度（FLOPs/字节）"))
     ax.set_ylabel(t("rate (FLOP/s)", "速率（FLOP/s）"))
     _points(ax, shown, points)
-    below = ScaledTranslation(0, -40 / 72, ax.figure.dpi_scale_trans)  # 40 points: under the label of the axis
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=ax.transAxes + below, ncols=2, fontsize=8)
+    ax.figure.legend(loc="outside lower center", ncols=2, fontsize=8)
     _names(ax, shown)
 
 
 def _points(ax: Any, shown: Sequence[Row], every: Sequence[Row]) -> None:
-    """The layers that have a place; the legend names the others, and its parts of the time are those of all, as in the text."""
+    """The layers that have a place; the parts of the time in the legend are those of all, as in the text."""
     total, parts = max(sum(row["time_ms"] for row in every), TINY), by_bound(every)
     blue, ground, grey = "C0", ax.get_facecolor(), GUIDE
     looks = {"compute": ("o", blue, blue), "memory": ("s", ground, blue), "overhead": ("^", ground, grey)}
@@ -57,10 +55,6 @@ def _points(ax: Any, shown: Sequence[Row], every: Sequence[Row]) -> None:
             ax.scatter(xs, ys, s=[20 + LARGEST * row["time_ms"] / total for row in group], alpha=0.75, **marks)
             label = t(f"limited by {word}: {part} of the time", f"受限于{word}：占耗时 {part}")
             ax.scatter([], [], s=40, **marks, label=label)
-    if len(shown) < len(every):
-        part = percent(1 - sum(row["time_ms"] for row in shown) / total)
-        label = t(f"no FLOPs or bytes known: {part} of the time", f"没有 FLOPs 或访存未知：占耗时 {part}")
-        ax.plot([], [], linestyle="", label=label)
 
 
 def _names(ax: Any, shown: Sequence[Row]) -> None:

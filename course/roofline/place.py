@@ -6,7 +6,7 @@ import contextlib
 import io
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 from typing import Any
@@ -20,14 +20,15 @@ from course.core.i18n import pick, t
 from course.flops import FlopCount, count
 from course.flops.checks import tensors_of as tensors
 from course.flops.copies import Copies
+from course.flops.result import certificate
 from course.flops.standins import Real
 from course.roofline.exported import is_exported, regrouped
 from course.roofline.inside import by_clock, by_kernels, look_s, no_hooks_of_all_modules
-from course.roofline.layer import OUTSIDE, TINY, Peaks, Row, cannot, row_of
+from course.roofline.layer import OUTSIDE, TINY, Peaks, RooflineError, row_of
 from course.roofline.peaks import clock, disturbed, kept_peaks, precision
 from course.roofline.replay import FLOOR, Call, Unit, capture, floor, sweep, timed_round
 from course.roofline.result import Roofline
-from course.timing import enough, too_few
+from course.timing import enough, interval_or_none, too_few
 from course.timing.rounds import out_of_time
 from course.timing.stats import median_interval
 from course.timing.validation import require_positive
@@ -59,10 +60,11 @@ def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: 
     """
     if not isinstance(model, nn.Module):
         kind = model.__name__ if isinstance(model, type) else type(model).__name__
-        raise cannot(
-            f"place needs a model, an object of an nn.Module, and got {kind}. Write place(model, x), the model first.",
-            f"place 需要模型，也就是 nn.Module 的对象，得到的却是 {kind}。请写成 place(model, x)，模型放在前面。",
+        english = (
+            f"place needs a model, an object of an nn.Module, and got {kind}. Write place(model, x), the model first."
         )
+        chinese = f"place 需要模型，也就是 nn.Module 的对象，得到的却是 {kind}。请写成 place(model, x)，模型放在前面。"
+        raise RooflineError(t(english, chinese))
     require_positive(max_time=max_time)
     model = regrouped(model) if is_exported(model) else model
     held = tensors([*model.parameters(), *model.buffers(), *inputs, *kwargs.values()])
@@ -141,13 +143,9 @@ class _Run:
 
     def _one_by_one(self) -> Iterator[None]:
         """Each round: one run of the whole, which says what runs outside the layers, then the calls of the layers, each alone."""
-        watch, empty, calls = (
-            clock(self.device),
-            sweep(self.device),
-            [call for unit in self.layers for call in unit.timed],
-        )
-        now, nothing = watch.reader(), floor(self.device)
-        cost_s = look_s(now)
+        watch, empty = clock(self.device), sweep(self.device)
+        calls = [*floor(self.device), *(call for unit in self.layers for call in unit.timed)]
+        now, cost_s = watch.reader(), look_s(watch.reader())
         while True:
             if not self.alone:
                 self.whole.renew()
@@ -155,7 +153,7 @@ class _Run:
                 parts = by_clock(self.whole, self.modules, now, cost_s)
                 self.whole_s.append(sum(parts.values()))
                 self.samples_s[OUTSIDE].append(parts[OUTSIDE])
-            found = timed_round([*calls, *nothing], watch, empty)
+            found = timed_round(calls, watch, empty)
             for name in self.modules:
                 self.samples_s[name].append(sum(found[name]))
             self.floor_s += found[FLOOR]
@@ -165,53 +163,39 @@ class _Run:
         return time.perf_counter() - self.began
 
     def result(self, counted: FlopCount, roof: Peaks) -> Roofline:
-        """What was measured, as a Roofline."""
+        """What was measured; the roof is lifted to the fastest layers, as far as even the slow end of their range shows it."""
         floor_s = median_interval(self.floor_s).low if self.floor_s else 0.0
         flops = {node.name: node.flops for _, node in counted.by_module.walk()} | {"": counted.flops}
+        ranges = [(unit, interval_or_none(self.samples_s[unit.name])) for unit in self.layers]
+        work = [flops.get(unit.name, 0) / found.high for unit, found in ranges if found]
+        traffic = [unit.moved / found.high for unit, found in ranges if found]
+        lifted = max(roof.flops_per_s, *work, 0.0), max(roof.bytes_per_s, *traffic, 0.0)
+        higher = replace(roof, flops_per_s=lifted[0], bytes_per_s=lifted[1])
+
+        def row(unit: Unit, samples_s: Sequence[float], overhead_s: float, every: Any = None) -> dict[str, Any]:
+            about = unit.name, type(unit.module).__name__, unit.calls, (flops.get(unit.name, 0), unit.moved)
+            return row_of(*about, samples_s, higher, overhead_s, every)
+
         rounds_s = [sum(parts) for parts in zip(*self.samples_s.values(), strict=True)]
-        every = sum(map(median, self.samples_s.values())), rounds_s
+        every = None if self.alone else (sum(map(median, self.samples_s.values())), rounds_s)
+        rows = [row(unit, self.samples_s[unit.name], unit.calls * floor_s, every) for unit in self.layers]
         idle = max(0.0, 1 - median(rounds_s) / max(median(self.whole_s), TINY)) if self.on_cuda else None
-
-        def under(roof: Peaks) -> list[dict[str, Any]]:
-            """The rows of the layers, under this roof."""
-            return [
-                row_of(*self._about(unit, flops), self.samples_s[unit.name], roof, unit.calls * floor_s, every)
-                for unit in self.layers
-            ]
-
-        higher, notes = _raised(roof, under(roof)), [*self._remarks(counted)]
-        if higher != roof:
-            notes.append(
-                t("A layer was faster than the probes: the roof is raised to it.", "有的层比探测还快：屋顶已抬到那里。")
-            )
-        rows = under(higher)
         if not self.alone:
             least_s = max((idle or 0.0) * median(self.whole_s), floor_s * sum(unit.calls for unit in self.layers))
             rest = max(0, counted.flops - sum(row["flops"] for row in rows))
             rows.append(row_of(OUTSIDE, "", 1, (rest, 0), self.samples_s[OUTSIDE], higher, every=every))
-            rows.insert(0, row_of(*self._about(self.own, flops), self.whole_s, higher, least_s))
-        return Roofline(rows, higher, self.rounds, tuple(notes), idle)
+            rows.insert(0, row(self.own, self.whole_s, least_s))
+        return Roofline(rows, higher, self.rounds, tuple(self._remarks(counted, higher != roof)), idle)
 
-    def _about(self, unit: Unit, flops: Mapping[str, int]) -> tuple[str, str, int, tuple[int, int]]:
-        """What a row begins with."""
-        return unit.name, type(unit.module).__name__, unit.calls, (flops.get(unit.name, 0), unit.moved)
-
-    def _remarks(self, counted: FlopCount) -> Iterator[str]:
+    def _remarks(self, counted: FlopCount, raised: bool) -> Iterator[str]:
         if not enough(self.rounds):
             few = pick(too_few(self.rounds))
             yield t(f"Likely ranges: {few}; give it more max_time.", f"可能范围：{few}；请调大 max_time。")
         if self.device == "cpu":
             yield from disturbed(self.got)
         if not counted.exact:
-            names = ", ".join(counted.unknown)
+            yield f"FLOPs{t(': ', '：')}{certificate(counted)}{t('.', '。')}"
+        if raised:
             yield t(
-                f"FLOPs are a lower bound: no formula for {names}.", f"FLOPs 只是下界：没有以下算子的公式：{names}。"
+                "A layer was faster than the probes: the roof is raised to it.", "有的层比探测还快：屋顶已抬到那里。"
             )
-
-
-def _raised(roof: Peaks, rows: Sequence[Row]) -> Peaks:
-    """The roof lifted to the fastest layers, as far as even the slow end of their interval shows it."""
-    sure = [row for row in rows if row["high_ms"]]
-    work = max([roof.flops_per_s, *(1e3 * row["flops"] / row["high_ms"] for row in sure)])
-    traffic = max([roof.bytes_per_s, *(1e3 * row["bytes"] / row["high_ms"] for row in sure)])
-    return replace(roof, flops_per_s=work, bytes_per_s=traffic)

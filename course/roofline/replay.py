@@ -12,16 +12,18 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 
+from course.core.i18n import t
 from course.core.machine import passport
 from course.flops.checks import tensors_of as tensors
 from course.roofline.exported import REST
 from course.roofline.inside import around
-from course.roofline.layer import cannot
+from course.roofline.layer import RooflineError
 from course.roofline.peaks import cache_bytes
 from course.timing import Clock
 
@@ -80,8 +82,8 @@ def capture(whole: Call, device: str) -> list[Unit]:
         for name, part in whole.forward.named_modules()
         if "parametrizations" not in name.split(".") and not name.startswith(REST)
     }
-    on_gpu, ran, open_units = device.startswith("cuda"), dict[str, Unit](), list[Unit]()
-    room = float("inf") if on_gpu else (passport("cpu")["memory_gib"] or 8) * 2**30 / 3  # for copies
+    kind, ran, open_units = device.split(":")[0], dict[str, Unit](), list[Unit]()
+    room = float("inf") if kind == "cuda" else (passport("cpu")["memory_gib"] or 8) * 2**30 / 3  # for copies
 
     def seen(module: nn.Module, call: Callable[[], Any], args: Any, kwargs: Any) -> Any:
         nonlocal room
@@ -90,12 +92,15 @@ def capture(whole: Call, device: str) -> list[Unit]:
         if open_units:
             open_units[-1].container = True
         if room < sum(map(size, inputs)) or any(map(torch._C._functorch.is_functorch_wrapped_tensor, inputs)):
-            raise cannot(
-                "Copies of what the layers get do not fit into memory, or the layers run inside torch.vmap: give place a smaller batch, "
-                "or one of the layers by itself.",
-                "内存放不下各层输入的副本，或者这些层运行在 torch.vmap 里：请把批大小调小一些，或者单独对其中一层使用 place。",
+            raise RooflineError(
+                t(
+                    "Copies of what the layers get do not fit into memory, or the layers run inside torch.vmap: give place a smaller "
+                    "batch, or one of the layers by itself.",
+                    "内存放不下各层输入的副本，或者这些层运行在 torch.vmap 里：请把批大小调小一些，或者单独对其中一层使用 place。",
+                )
             )
-        versions, own, context = _versions(inputs), copied((args, kwargs)), _autocast(device)
+        versions, own = _versions(inputs), copied((args, kwargs))
+        context = partial(torch.autocast, kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind))
         open_units.append(unit)
         try:
             output = call()
@@ -118,15 +123,6 @@ def capture(whole: Call, device: str) -> list[Unit]:
 def _versions(inputs: Sequence[torch.Tensor]) -> list[int]:
     """How often each was written to so far."""
     return [x._version for x in inputs if not x.is_inference()]
-
-
-def _autocast(device: str) -> Callable[[], AbstractContextManager[Any]]:
-    """The autocast in force, to be entered again where the call is repeated."""
-    kind = device.split(":")[0]
-    if not torch.is_autocast_enabled(kind):
-        return nullcontext
-    dtype = torch.get_autocast_dtype(kind)
-    return lambda: torch.autocast(kind, dtype=dtype)
 
 
 def floor(device: str) -> list[Call]:
@@ -153,9 +149,6 @@ def timed_round(calls: Sequence[Call], clock: Clock, empty: Callable[[], Any]) -
     return found
 
 
-# --- the tensors of a call: sized in bytes, copied ----------------------------------------------------------------
-
-
 def size(tensor: torch.Tensor) -> int:
     """Bytes that must be touched to see every element; an expanded tensor is no larger than its storage."""
     dense, storage = tensor.numel() * tensor.element_size(), _storage(tensor)
@@ -170,21 +163,16 @@ def _storage(tensor: torch.Tensor) -> Any:
         return None
 
 
-def weights(module: nn.Module, inputs: list[torch.Tensor]) -> int:
-    """Bytes of parameters and buffers read that are no inputs; of an embedding only the rows looked up."""
-    given = {id(x) for x in inputs}
-    held = sum(size(x) for x in tensors([*module.parameters(), *module.buffers()]) if id(x) not in given)
-    if isinstance(module, (nn.Embedding, nn.EmbeddingBag)) and inputs:
-        return min(held, inputs[0].numel() * module.embedding_dim * module.weight.element_size())
-    return held
-
-
 def moved(module: nn.Module, inputs: list[torch.Tensor], output: Any, written: bool) -> int:
-    """Least bytes of one call: inputs, weights, outputs, each once. A view of an input that nobody wrote to (Flatten) moves none.
+    """Least bytes of one call: inputs, weights, outputs, each once; of an embedding only the rows looked up. A view of an input that nobody
+    wrote to (Flatten) moves none.
 
     written: whether the call wrote to one of its inputs.
     """
-    outputs, own = tensors(output), weights(module, inputs)
+    outputs, given = tensors(output), {id(x) for x in inputs}
+    own = sum(size(x) for x in tensors([*module.parameters(), *module.buffers()]) if id(x) not in given)
+    if isinstance(module, (nn.Embedding, nn.EmbeddingBag)) and inputs:
+        own = min(own, inputs[0].numel() * module.embedding_dim * module.weight.element_size())
     seen = {storage.data_ptr() for x in inputs if (storage := _storage(x)) is not None}
     if not own and not written and outputs and all((s := _storage(x)) and s.data_ptr() in seen for x in outputs):
         return 0
@@ -198,6 +186,6 @@ def copied(values: Any) -> Any:
     """
     own = {}
     for x in tensors(values):
-        dense = _storage(x) is None or size(x) == x.numel() * x.element_size()
-        own[id(x)] = x.detach().clone() if dense else x.detach()
+        expanded = size(x) < x.numel() * x.element_size()
+        own[id(x)] = x.detach() if expanded else x.detach().clone()
     return copy.deepcopy(values, own)

@@ -66,7 +66,7 @@ class Roofline:
         """Plain dicts, as for pandas.DataFrame: the whole model first, then the layers as they ran, then "(outside the layers)".
 
         layer, kind, calls, flops, bytes, flops_per_byte, time_ms with low_ms and high_ms (95 %), share_of_time with
-        share_of_time_low and share_of_time_high, bound, share_of_roof with share_low and share_high, and more.
+        share_of_time_low and share_of_time_high, bound, share_of_roof with share_of_roof_low and share_of_roof_high, and more.
         """
         return [dict(row) for row in self.found]
 
@@ -76,9 +76,8 @@ class Roofline:
             "layer|FLOPs|bytes|time|of the time (likely range)|limited by|of its roof (likely range)",
             "层|FLOPs|字节|耗时|占耗时（可能范围）|受限于|占屋顶（可能范围）",
         ).split("|")
-        kind = self.found[0]["kind"]
-        first = _line(t(f"whole model: {kind}", f"整个模型：{kind}"), self.found[0])
-        return [head, first, *(_line(_label(row), row) for row in self.parts if row is not self.found[0])]
+        longest = [row for row in self.parts if row["layer"]]
+        return [head, *map(_line, [self.found[0], *longest])]
 
     @property
     def named(self) -> Row | None:
@@ -96,7 +95,7 @@ class Roofline:
             english = ", ".join(f"{part} is limited by {word}" for word, part in parts)
             chinese = "，".join(f"{part} 受限于{word}" for word, part in parts)
             return t(f"No layer stands out. Of the time {english}.", f"没有哪一层特别突出。耗时中，{chinese}。")
-        who, word, part = _label(row), bound_word(row["bound"]), _range(row, "share_of_time", "share_of_time")
+        who, word, part = _label(row), bound_word(row["bound"]), _range(row, "share_of_time")
         if row["bound"] == "outside":
             return t(
                 f"{part} of the time is spent outside the layers: in functions that the forward calls, or in Python.",
@@ -112,7 +111,7 @@ class Roofline:
             )
         if not row["share_of_roof"]:
             return t(f"{who} has neither FLOPs nor traffic.", f"{who}既没有 FLOPs，也没有访存。")
-        share = _range(row, "share_of_roof", "share")
+        share = _range(row, "share_of_roof")
         return t(f"{who} reaches {share} of its {word} roof.", f"{who}达到{word}屋顶的 {share}。")
 
     def try_first(self) -> str:
@@ -176,21 +175,26 @@ def _label(row: Row) -> str:
     return f"{row['layer']} ({row['kind']})" if row["layer"] else str(row["kind"])
 
 
-def _line(name: str, row: Row) -> list[str]:
+def _line(row: Row) -> list[str]:
     """A line of the table."""
-    known = row["layer"] != OUTSIDE
+    known, kind = row["layer"] != OUTSIDE, row["kind"]
     return [
-        name,
+        _label(row) if row["layer"] else t(f"whole model: {kind}", f"整个模型：{kind}"),
         scaled(row["flops"], "") if row["flops"] else t("memory only", "仅访存") if known else "–",
         scaled(row["bytes"], "B") if known else "–",
         format_ms(row["time_ms"]),
-        f"{percent(row['share_of_time'])} ({_range(row, 'share_of_time', 'share_of_time')})",
+        _cell(row, "share_of_time"),
         bound_word(row["bound"]) if known else "–",
-        f"{percent(row['share_of_roof'])} ({_range(row, 'share_of_roof', 'share')})" if row["share_of_roof"] else "–",
+        _cell(row, "share_of_roof") if row["share_of_roof"] else "–",
     ]
 
 
-def _range(row: Row, key: str, ends: str) -> str:
+def _cell(row: Row, key: str) -> str:
+    """A share in the table, with its likely range where there is one."""
+    return percent(row[key]) + (f" ({_range(row, key)})" if row[f"{key}_low"] is not None else "")
+
+
+def _range(row: Row, key: str) -> str:
     """The likely range of a share; the share itself where there is none."""
-    low, high = row[f"{ends}_low"], row[f"{ends}_high"]
+    low, high = row[f"{key}_low"], row[f"{key}_high"]
     return percent(row[key]) if low is None else between(low, high)

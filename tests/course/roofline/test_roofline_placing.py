@@ -128,7 +128,7 @@ def test_a_layer_that_beats_the_roof_raises_it_as_far_as_its_interval_is_sure():
     linear = found.rows()[1]
     assert found.peaks.flops_per_s == pytest.approx(linear["flops"] / linear["high_ms"] * 1e3)
     assert "the roof is raised to it" in str(found)
-    assert all(row["share_low"] <= 1 + 1e-9 for row in found.rows()[1:3])
+    assert all(row["share_of_roof_low"] <= 1 + 1e-9 for row in found.rows()[1:3])
 
 
 def test_a_layer_under_autocast_is_repeated_under_it():

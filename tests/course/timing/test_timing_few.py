@@ -81,7 +81,7 @@ def test_a_layer_has_a_range_from_twelve_rounds_on(rounds):
     samples = tuple(1.0 + 0.1 * number for number in range(rounds))
     row = row_of("a", "Linear", 1, (10**6, 10**6), samples, peaks)
     wide = rounds >= FEWEST_ROUNDS
-    assert (row["low_ms"] is not None) == (row["share_low"] is not None) == wide
+    assert (row["low_ms"] is not None) == (row["share_of_roof_low"] is not None) == wide
     assert not wide or row["low_ms"] < row["time_ms"] < row["high_ms"]
 
 

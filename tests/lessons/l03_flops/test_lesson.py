@@ -258,7 +258,7 @@ def roofs(low: float, high: float, busy: int = 0) -> list[dict]:
         ("ReLU", 0, 0.0, "memory"),
     )
     alike = {"part": "operation", "bytes": 10**6, "time_ms": 1.0, "kind": "", "overhead_ms": 0.0}
-    share = {"share_of_roof": 0.1, "share_low": 0.09, "share_high": 0.11}
+    share = {"share_of_roof": 0.1, "share_of_roof_low": 0.09, "share_of_roof_high": 0.11}
     return [
         *as_rows(
             "part flops_per_s bytes_per_s ridge dtype busy device threads precision created",
