@@ -7,7 +7,7 @@ ids that do not exist, words left over from the template and, if asked for, the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,9 +27,9 @@ YOURS = ("CHANGE ME", "请改写", "change-me")
 """What stands in a template for the words of its author."""
 MUST = frozenset(
     "schema yaml key-missing id-taken unknown-id verify trap-overlaps traps-coincide trap-reversed value-outside number-too-wide "
-    "too-few-variants variants-alike why-missing unknown-misconception".split()
+    "too-few-variants variants-alike why-missing unknown-misconception template-words".split()
 )
-"""Rules whose breach makes marking or feedback wrong: they keep a checkpoint from being built and released."""
+"""Rules whose breach makes marking or what a student reads wrong: they keep a checkpoint from being built and released."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,9 @@ class _Check:
         sound: list[Item] = []
         for entry in raw:
             sound += self._items(completed(entry, self.files.lesson, self.counts), sound)
-        for path in filter(None, (self.files.items, self.files.keys)):
-            if rows := rows_with(path, YOURS):
+        own = sorted(self.files.items.parent.glob("*.*")) if self.files.own else [self.files.items, self.files.keys]
+        for path in filter(None, own):
+            if rows := _template_rows(path):
                 said = f"line {', '.join(map(str, rows))}: still the template's words; write your own."
                 self.found.append(Finding("template-words", f"{path}:{rows[0]}: {said}"))
         for item in sound:
@@ -152,10 +153,10 @@ def _line_of(path: Path, identity: str) -> int:
     return next((number for number, row in enumerate(rows, 1) if begins.match(row)), 1)
 
 
-def rows_with(path: Path, texts: Iterable[str]) -> list[int]:
-    """The numbers of the lines of a file that contain one of the texts; none without a file."""
-    wanted, rows = list(texts), path.read_text(encoding="utf-8").splitlines() if path.exists() else ()
-    return [number for number, row in enumerate(rows, 1) if any(one in row for one in wanted)]
+def _template_rows(path: Path) -> list[int]:
+    """The numbers of the lines of a file that still have words of the template; none without a file."""
+    rows = path.read_text(encoding="utf-8").splitlines() if path.exists() else ()
+    return [number for number, row in enumerate(rows, 1) if any(one in row for one in YOURS)]
 
 
 def known_ids(project: Project) -> dict[str, set[str]]:

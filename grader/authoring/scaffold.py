@@ -7,7 +7,6 @@ from pathlib import Path
 
 from course.questions.lint import SEEDS
 from grader.authoring.lint import lint
-from grader.authoring.question_check import YOURS, rows_with
 from grader.project import LANGUAGES, Project, ProjectError
 
 NAME = re.compile(r"\d\d_[a-z0-9_]+")
@@ -31,16 +30,6 @@ def new_checkpoint(project: Project, name: str, language: str) -> tuple[Path, li
             text = _in(file.read_text(encoding="utf-8"), language).replace("NN", name[:2])
             (folder / file.name).write_text(text, encoding="utf-8")
     return project.own / f"l{name}", lint(project, name, SEEDS, run=True)
-
-
-def left_over(project: Project, name: str) -> list[str]:
-    """A sentence for each file of an own checkpoint in which texts of the first version are left."""
-    folder, said = project.own_folder(name), []
-    for path in (folder / file.name for file in TEMPLATE.glob("*.*")) if folder else ():
-        if found := rows_with(path, YOURS):
-            lines = ", ".join(map(str, found))
-            said.append(f"STILL THE TEMPLATE'S WORDS: {path}, line {lines}; students would read them")
-    return sorted(said)
 
 
 def _in(text: str, language: str) -> str:

@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from unittest.mock import patch
 
 from course.cards.offline import page_data, showable
 from course.cards.render import static_html
@@ -69,12 +70,5 @@ def _block(experiment: base.Experiment) -> Block:
 @contextmanager
 def _fresh_log() -> Iterator[None]:
     """The log of somebody who has answered nothing."""
-    before = os.environ.get("COURSE_HOME")
-    with tempfile.TemporaryDirectory() as home:
-        os.environ["COURSE_HOME"] = home
-        try:
-            yield
-        finally:
-            os.environ.pop("COURSE_HOME")
-            if before is not None:
-                os.environ["COURSE_HOME"] = before
+    with tempfile.TemporaryDirectory() as home, patch.dict(os.environ, COURSE_HOME=home):
+        yield

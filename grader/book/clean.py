@@ -35,11 +35,10 @@ FENCE = "`" * 8
 
 @dataclass
 class Page:
-    """What a notebook became. cards: ids of the questions, experiments: names of the results, styles: the CSS they came with."""
+    """What a notebook became. cards: ids of the questions; styles: the CSS of the results."""
 
     text: str = ""
     cards: list[str] = field(default_factory=list)
-    experiments: list[str] = field(default_factory=list)
     styles: list[str] = field(default_factory=list)
 
 
@@ -137,7 +136,6 @@ def _code(cell: NotebookNode, made: Page, pictures: Pictures, result: Callable, 
             held = CALL_OF_CARD.sub("</div>", shown)
             shown = f'<div class="quiz book-card" data-deck="{deck}" data-item="{card[1]}">{held}</div>'
         elif block := RESULT.search(shown):
-            made.experiments.append(block[2])
             shown = result(block[2], shown.replace(' role="status"', "", 1), made.cards)
         yield raw(shown)
 

@@ -216,20 +216,19 @@ def run_items(arguments: argparse.Namespace) -> int:
 
 
 def run_new_checkpoint(arguments: argparse.Namespace) -> int:
-    """1 if there is something to mend."""
-    from grader.authoring.scaffold import left_over, new_checkpoint
+    """1 if there is something to mend; lines in the template's words alone can be marked as they are."""
+    from grader.authoring.scaffold import new_checkpoint
 
     course = Course(arguments.dir)
     folder, problems = new_checkpoint(course.project, arguments.name, course.language)
-    unchanged = left_over(course.project, arguments.name)
     files = "checkpoint.md (what students see), checkpoint.yaml (questions), keys.yaml, tasks.py and tasks.yaml (hidden tests)"
-    print(f"{folder}: {files}", *problems, *unchanged, sep="\n")
-    if not problems and unchanged:
+    print(f"{folder}: {files}", *problems, sep="\n")
+    if problems:
         again = command(f"author new-checkpoint {arguments.name}", course.root)
-        print(f"it can be marked as it is; change these lines before you release it, then run {again}")
-    elif not problems:
+        print(f"change these lines before you release it, then run {again}")
+    else:
         print(f"nothing to mend; hand it out with {command(f'release {arguments.name}', course.root)}")
-    return int(bool(problems))
+    return int(any(one.rule != "template-words" for one in problems))
 
 
 def run_book(arguments: argparse.Namespace) -> int:

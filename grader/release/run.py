@@ -10,7 +10,6 @@ from nbformat import NotebookNode
 from nbgrader import utils
 
 from grader.authoring.lint import lint
-from grader.authoring.scaffold import left_over
 from grader.course import Course, command, done
 from grader.course.gradebook import in_gradebook
 from grader.handin.papers import has_papers, released_salt, salt
@@ -27,8 +26,6 @@ def release(course: Course, lesson: str, due: datetime | None = None) -> list[st
     due: the due date in UTC without a zone; None leaves the date in the gradebook.
     """
     _check_name(course, lesson)
-    if left := left_over(course.project, lesson):
-        raise ProjectError("\n".join([*left, "Nothing was written: change these lines first"]))
     notebook = assignment_notebook(course.project, lesson, course.language, salt=_salt(course, lesson))
     said = _effect(course, lesson, notebook)
     path = notebook_in(course.root, "source", lesson)

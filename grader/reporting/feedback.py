@@ -61,8 +61,8 @@ class Overview(CourseStep):
             "held": self._next_step(state, due, word, language) if held else "",
             "lost": bool(held and state.get("lost")),  # the wrong file came: there is nothing of the student's to show
             "waits": any(row["waits"] for row in rows),
-            "score": _points(max(0.0, said["score"]), said["max_score"], word),
-            "late": _late(said["late_penalty"], word),
+            "score": word["score"].format(points=format_points(max(0.0, said["score"])), top=said["max_score"]),
+            "late": word["late"].format(points=format_points(said["late_penalty"])) if said["late_penalty"] else "",
             "counts": [counts[how] for how in ("correct", "partly", "incorrect", "not attempted")],
             "rows": rows,
             "graded": {row["id"]: {**row, "number": place} for place, row in enumerate(rows, start=1)},
@@ -107,7 +107,7 @@ def _row(cell: NotebookNode, mark: CellMark, state: dict, word: dict, language: 
     name = verdict.get("name") or (f"{word['text']} `{own}`" if cell.cell_type == "markdown" else own)
     by_hand, waits = mark.manual is not None, mark.points is None
     how = _state(mark, verdict.get("state"))
-    points = "–" if waits else _points(mark.points, mark.top, word)
+    points = "–" if waits else f"{format_points(mark.points)} / {mark.top:g}"
     sign = f"{SIGNS[how]} {pick(WORDS[how], language)}"
     return {
         "id": own,
@@ -128,11 +128,3 @@ def _state(mark: CellMark, stored: str | None) -> str:
         return stored
     share = mark.points / mark.top if mark.top else 1.0
     return "correct" if share >= 1 else "partly" if share > 0 else "incorrect"
-
-
-def _points(points: float, top: float, word: dict[str, str]) -> str:
-    return word["one" if top == 1 else "score"].format(points=format_points(points), top=top)
-
-
-def _late(taken: float, word: dict[str, str]) -> str:
-    return word["late_one" if taken == 1 else "late"].format(points=format_points(taken)) if taken else ""

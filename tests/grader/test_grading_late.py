@@ -123,7 +123,7 @@ def test_stock_export_and_feedback_take_the_points_as_of_now(course):
     assert row["student_id"] == "bob" and float(row["late_submission_penalty"]) == pytest.approx(bob * 0.4, abs=1e-4)
     assert feedback(with_rules(course, 50), LESSON, lambda line: None) == []
     page = (course.root / "feedback" / "ada" / LESSON / f"{NOTEBOOK}.html").read_text("utf-8")
-    assert "6.5 taken off" in page or "6.5 points taken off" in page
+    assert "taken off for handing in late: 6.5." in page
 
 
 def test_a_day_without_a_time_means_its_end_in_the_zone_of_the_course():

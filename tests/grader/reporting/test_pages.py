@@ -69,12 +69,12 @@ def test_it_stands_alone_in_the_language_of_the_notebook(pages):
 @pytest.mark.slow
 def test_marks_are_seen_at_a_glance_with_names_and_points(pages):
     ada, bob, dee = pages["ada"], pages["bob"], pages["dee"]
-    assert "12 of 13 points" in ada and "1 point taken off" in ada and "0 of 13 points" in dee
+    assert "12 of 13 points" in ada and "taken off for handing in late: 1." in ada and "0 of 13 points" in dee
     assert ada.count('class="state correct"') == 6 and dee.count('class="state not-attempted"') == 6
     assert "Which letter is second?" in ada and "<code>contrast</code>" in ada
     assert '<p class="soft">ada' in ada and "due 2030-12-01 23:59 Europe/Berlin" in ada
     assert bob.count("以人工评分为准：0.5 / ") == 1 and "What counts, marked by hand" not in ada + dee
-    assert 'class="state partly">◐ 部分正确（人工评分）' in bob and "0.5 / 1 分" in bob and "Well <b>done</b>" in bob
+    assert 'class="state partly">◐ 部分正确（人工评分）' in bob and "0.5 / 1</td>" in bob and "Well <b>done</b>" in bob
     for row in re.findall(r'<a href="#([^"]+)"', ada):
         assert row == "top" or f'id="{row}"' in ada
 
