@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import random
@@ -38,6 +39,11 @@ def pytest_collection_modifyitems(items):
         if BROWSER in item.path.parents:
             item.add_marker("slow")
     items.sort(key=weight)
+
+
+def pytest_collection_finish():
+    """What was loaded to collect the tests stays until the end: the garbage collector need not walk it again and again."""
+    gc.freeze()
 
 
 _numbers = itertools.count()
