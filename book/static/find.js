@@ -24,7 +24,7 @@ function hit([page, title, id, heading, words], asked, others) {
   const row = document.createElement("li"), link = document.createElement("a"), said = document.createElement("p");
   link.href = `${page}#${id}`;
   link.append(...marked(title === heading ? title : `${title} › ${heading}`, wanted));
-  said.append(at ? "… " : "", ...marked(words.slice(at, at + 3 * AROUND), wanted), "…");
+  if (words) said.append(at ? "… " : "", ...marked(words.slice(at, at + 3 * AROUND), wanted), "…");
   row.append(link, said);
   return row;
 }

@@ -189,7 +189,7 @@ def _how(item: Item, hidden: bool) -> str:
     call = f"`{call_text(item)}`"
     why = "" if item.checkpoint else t('; `because="..."`, your reason', '；`because="..."`，写一句你的理由')
     return t(
-        f"To answer by typing: {call} (if you like, with `confidence=` 1, a guess, 2, fairly sure, or 3, certain{why})",
+        f"To answer by typing: {call} (if you like, with `confidence=`: 1 a guess, 2 fairly sure, 3 certain{why})",
         f"打字作答：{call}（可加 `confidence=`：1 猜的，2 比较有把握，3 很确定{why}）",
     )
 

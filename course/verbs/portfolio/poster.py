@@ -54,7 +54,7 @@ def _card(group: str) -> str:
     """One submodule with its entries, switches first."""
     own = sorted((one for one in SWITCHES.values() if one.group == group), key=lambda one: not one.changeable)
     entries = "".join(
-        f"<li{' class=main' if one.changeable else ''}><code>{html.escape(entry_name(one))}</code> "
+        f"<li{' class=changeable' if one.changeable else ''}><code>{html.escape(entry_name(one))}</code> "
         f"<b>{html.escape(_default(one))}</b><div>{inline(pick(one.text))}</div></li>"
         for one in own
     )
