@@ -1,4 +1,6 @@
-"""Protects who changes the code: imports point one way, no circle, also not inside functions, and no package imports one above it."""
+"""Protects who changes the code: imports point one way, no circle, also not inside functions, and no package imports one above it. Protects
+who waits: what is light loads nothing heavy.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
-from tests.conftest import ROOT
+import pytest
+
+from tests.conftest import ROOT, loaded_by
 
 LAYERS = [  # the highest first; each imports those below it alone, or its neighbours in the same line
     ["verbs"],
@@ -88,3 +92,29 @@ def test_lessons_do_not_import_each_other():
         if name.startswith(LESSON_NAMES) and one.startswith(LESSON_NAMES) and name.split(".")[2] != one.split(".")[2]
     ]
     assert mixed == []
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"),
+    [
+        ("import course, course.cards.cards", "torch numpy matplotlib"),
+        (
+            "import course.questions.bank, course.cards.typed, course.learning.sheet, course.learning.session",
+            "torch numpy matplotlib ipywidgets IPython yaml fsrs",
+        ),
+        (
+            "from course.cards.cards import Card; from course.questions.bank import default_bank\n"
+            "Card(default_bank().items()[0], text=False); import sys; assert 'ipywidgets' in sys.modules",
+            "torch numpy matplotlib",
+        ),
+        ("import course.timing", "torch numpy matplotlib tqdm"),
+        ("import course.figures, course.core.records", "torch matplotlib"),
+        (
+            "from course.game import board, cases, view\nfrom course.lessons.l10_tuning_master import tuning\n"
+            "from course.lessons.l10_tuning_master.desk import Desk\nboard.standings('10_tuning_master', [])",
+            "torch ipywidgets matplotlib",
+        ),
+    ],
+)
+def test_what_is_light_loads_nothing_heavy(code, absent):
+    assert loaded_by(code).isdisjoint(absent.split())

@@ -19,7 +19,7 @@ from course.figures.block import Betted
 from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows
 from course.figures.plot import Plot
 from course.timing import compare
-from tests.conftest import loaded_by, tell
+from tests.conftest import tell
 from tests.support.timing_clocks import NoisyClock, costing
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -143,10 +143,6 @@ def test_a_comparison_draws_itself_below_its_sentence(code, words):
     assert str(shown).split("\n")[1] == shown.picture.alt
     one_round = compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=NoisyClock(0, 0, 0, 0), seed=1)
     assert "nan" not in one_round.plot()._repr_html_()
-
-
-def test_matplotlib_is_loaded_only_to_draw():
-    assert loaded_by("import course.figures, course.core.records").isdisjoint({"matplotlib", "torch"})
 
 
 def test_the_route_says_what_backend_selection_says_and_leaves_the_switch_alone():

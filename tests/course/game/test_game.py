@@ -25,7 +25,6 @@ from course.lessons.l10_tuning_master.panel import FEW, Table
 from course.lessons.l10_tuning_master.tuning import Measured, Tuning
 from course.questions.lint import language_faults
 from course.verbs import state
-from tests.conftest import loaded_by
 
 RULED, LIVE = cases.find("gan"), cases.find("bank")
 PLAN = panel.plan_of(LIVE)
@@ -472,14 +471,6 @@ def test_what_is_shared_names_no_setting_and_no_cause_and_asks_for_a_bet(languag
     typo.give_up(), typo.cause(typo.case.right.id)
     for case in (LIVE, close(learner, "gan", enabled="off").case, typo.case):
         assert shared(case).splitlines()[0].endswith(("Your bet?", "你押哪个？", "你押哪行？")), case.id
-
-
-def test_the_frame_loads_no_torch_no_widgets_and_no_matplotlib():
-    code = (
-        "from course.game import board, cases, view\nfrom course.lessons.l10_tuning_master import tuning\n"
-        "from course.lessons.l10_tuning_master.desk import Desk\nboard.standings('10_tuning_master', [])"
-    )
-    assert loaded_by(code).isdisjoint({"torch", "ipywidgets", "matplotlib"})
 
 
 def texts(found, name="") -> Iterator[tuple[str, dict]]:

@@ -11,7 +11,7 @@ import pytest
 
 from course.core.units import format_ms
 from course.timing import Comparison, TimingError, compare, measure
-from tests.conftest import loaded_by, tries
+from tests.conftest import tries
 from tests.support.timing_clocks import Cost, NoisyClock, costing
 
 # ---- whole runs on pretended clocks -----------------------------------------------------------------------
@@ -134,10 +134,6 @@ def test_compare_names_a_late_warm_up_with_its_direction():
     clock = NoisyClock(1, jitter=0.01, drift=0, hiccup=0)
     result = compare({"plain": costing(1e-3), "late": late(1e-2, 40, 1e-3)}, clock=clock, seed=1)
     assert result.verdict == "undecided" and "the ratio fell from 9.9" in result.sentence()
-
-
-def test_statistics_and_import_need_no_torch():
-    assert loaded_by("import course.timing").isdisjoint({"torch", "numpy", "matplotlib", "tqdm"})
 
 
 def growing():

@@ -311,35 +311,6 @@ def test_a_hunt_is_typed_from_the_ticket_to_the_debrief(log, language):
     assert TYPO.case.debrief.why[language].split("。")[0].split(".")[0] in str(desk)
 
 
-def test_a_hunt_is_pressed_and_a_second_page_of_it_follows(log):
-    set_language("en")
-    one, other = (Desk(Hunt(TYPO.case, log), text=False) for _ in range(2))
-    one.build(), other.build()
-    one.point.click()
-    assert "Choose a line first" in one.say.value
-    one.lines[1].click()
-    assert one.lines[1].description.startswith("●") and not other.lines[1].description.startswith("●")
-    one.point.click()
-    assert one.lines[1].description.startswith("✗") and other.lines[1].description.startswith("✗")
-    one.lines[RIGHT_LINE].click()
-    one.point.click()
-    assert one.lines[RIGHT_LINE].description.startswith("✓") and one.lines[1].disabled and other.lines[1].disabled
-    assert one.work.layout.display == "none" and one.box.widget in one.below.children
-    one.ask.click()
-    assert TYPO.case.hints[0]["en"][:20] in one.say.value
-    one.box.choices.toggle(RIGHT_CAUSE)
-    one.box.go.click()
-    assert one.work.layout.display is None and one.field.value == TYPO.script
-    one.stop.click()
-    assert TYPO.case.debrief.why["en"][:30] in one.closing.value and "enabled = False" in one.folds.value
-    assert other.closing.value == one.closing.value and not one.buttons.children
-    one.restart.click()
-    one.stop.click()
-    assert all(one.lines[number].description.startswith("✓") for number in TYPO.lines), "given up: the lines are shown"
-    one.restart.click()
-    assert one.play.step == "line" and not one.lines[1].disabled and one.ticket in one.two.children
-
-
 @pytest.mark.parametrize("name", cases("11_bug_hunt"))
 def test_every_card_can_be_built_and_read_in_both_languages(log, name):
     for language in ("en", "zh"):
