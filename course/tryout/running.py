@@ -31,10 +31,10 @@ from course.flags import snapshot
 from course.timing import TimingError
 from course.timing.processes import Block, in_turns
 from course.timing.stats import t_quantile
-from course.timing.validation import require_positive
+from course.timing.validation import require_callable, require_positive
 from course.tryout import verdicts, worker
 from course.tryout.result import Tried
-from course.tryout.settings import BLOCK_S, Look, Setting, Step, chosen, step_of
+from course.tryout.settings import BLOCK_S, Look, Setting, Step, chosen
 from course.tryout.verdicts import JOINT
 from course.tryout.worker import REST_S, said_of
 
@@ -61,9 +61,9 @@ BUSY = 0.15
 
 def run(work: Any, inputs: Sequence[Any], only: str | Sequence[str] | None, budget: float) -> Tried:
     """What the verb does, with its arguments."""
-    step = step_of(work, inputs)
+    require_callable(getattr(work, "__name__", "step"), work)
     require_positive(budget=budget)
-    trial = Trial(step, chosen(only), float(budget))
+    trial = Trial(partial(work, *inputs) if inputs else work, chosen(only), float(budget))
     with (
         tempfile.TemporaryDirectory(prefix="try_switches-") as folder,
         contextlib.redirect_stdout(io.StringIO()) as sink,
@@ -166,17 +166,14 @@ class Trial:
         if len(joint) > 1 and not verdicts.settled(self.out.found.get(JOINT.join(joint), {})):
             names = [JOINT.join(joint)] * (not worth or self.left() < LAST * self.budget) + names
         names = names[: self.venue.most]
-        while len(names) > 1 and self._fewest(names) * self._set_s(names) > self.left():
+        while len(names) > 1 and self._needs_s(names) > self.left():
             names.pop()
-        return names if names and self._set_s(names) < self.left() else []
+        return names if names and (1 + len(names)) * self.side_s < self.left() else []
 
-    def _fewest(self, names: Sequence[str]) -> int:
-        """How many sets are needed until something can be said of all of these; at least one."""
-        return max([1, *(FEWEST - len(self.ratios.get(name, ())) for name in names)])
-
-    def _set_s(self, names: Sequence[str]) -> float:
-        """About the seconds of a set of these."""
-        return (1 + len(names)) * self.side_s
+    def _needs_s(self, names: Sequence[str]) -> float:
+        """About the seconds until something can be said of all of these, or for one more set."""
+        sets = max([1, *(FEWEST - len(self.ratios.get(name, ())) for name in names)])
+        return sets * (1 + len(names)) * self.side_s
 
     def compare(self, names: Sequence[str]) -> None:
         """Time one set of these, in turns with the step as it is. Raises TimingError where the step itself raised, or no process could be
@@ -269,8 +266,6 @@ def ranges(ratios: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, floa
 
 # --- new processes --------------------------------------------------------------------------------------------
 
-Wanted = Mapping[str, Sequence[str]]
-"""Name -> ids of the settings that are in force together."""
 LIMIT_S = 600.0
 """Longest wait for a block."""
 
@@ -299,17 +294,17 @@ class Venue:
         torch.save(step, Path(folder, "step"), pickle_module=pickling)
         self.most = max(1, int((passport("cpu")["memory_gib"] or 8) * 2**29 / Path(folder, "step").stat().st_size) - 1)
 
-    def probe(self, wanted: Wanted, seconds: float) -> dict[str, Any]:
-        """See `worker.probe`. Raises NewProcessError, also after three times as many seconds."""
-        names = {name: [*ids] for name, ids in wanted.items()}
-        found = call(f"{worker.__name__}:probe", self.folder, names, seconds, timeout_s=3 * seconds)
+    def probe(self, wanted: Mapping[str, Sequence[str]], seconds: float) -> dict[str, Any]:
+        """See `worker.probe`. wanted: name -> ids of the settings in force together. Raises NewProcessError, also after three times as many
+        seconds."""
+        found = call(f"{worker.__name__}:probe", self.folder, wanted, seconds, timeout_s=3 * seconds)
         self.device = found["look"]["device"]
         return dict(found)
 
     @contextlib.contextmanager
-    def open(self, sides: Wanted, rough_s: float) -> Iterator[Block]:
+    def open(self, sides: Mapping[str, Sequence[str]], rough_s: float) -> Iterator[Block]:
         """Gives what times a block, each name in a process of its own; all of them take turns. Raises NewProcessError."""
-        tasks = {name: (self.folder, [*ids], rough_s, self.device) for name, ids in sides.items()}
+        tasks = {name: (self.folder, ids, rough_s, self.device) for name, ids in sides.items()}
         with taking_turns(f"{worker.__name__}:take", tasks, timeout_s=LIMIT_S) as processes:
             yield lambda name: float(processes[name].call(f"{worker.__name__}:block", timeout_s=LIMIT_S))
             self.used_s += sum(process.call("time:process_time") for process in processes.values())

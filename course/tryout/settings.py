@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from torch.utils._pytree import tree_leaves
 from course.core.i18n import Text, both, t
 from course.flags import ABSENT, SWITCHES, using
 from course.timing import TimingError
-from course.timing.validation import require_callable
 
 Step = Callable[[], Any]
 BACKWARD = ["*backward*"]
@@ -163,12 +161,6 @@ def chosen(only: str | Sequence[str] | None) -> list[Setting]:
 
 
 # --- the step under settings --------------------------------------------------------------------------------------
-
-
-def step_of(work: Any, inputs: Sequence[Any]) -> Step:
-    """The step to try: `work`, called with these inputs. Raises TimingError for what cannot be called."""
-    require_callable(getattr(work, "__name__", "step"), work)
-    return partial(work, *inputs) if inputs else work
 
 
 AROUND: dict[str, Callable[[str], Any]] = {

@@ -67,7 +67,7 @@ def probed(digits: Digits, wanted: Mapping[str, Sequence[str]], seconds: float) 
             rows[name] = digits.of(settings)
         except Exception as error:  # noqa: BLE001  (what torch says of a setting)
             rows[name] = {"why": said_of(error)}
-    return {"look": asdict(digits.look), "rough_s": digits.rough_s, "random": digits.random, "rows": rows}
+    return {"look": asdict(digits.look), "rough_s": digits.took_s[0], "random": digits.random, "rows": rows}
 
 
 def take(folder: str, ids: Sequence[str], rough_s: float, device: str, processor: int | None) -> None:
@@ -161,24 +161,24 @@ class Digits:
     """The results of one step. copies: gives a new copy of it, with its tensors, each time. held: some of them are not new.
 
     look: what ran. random: calls that begin alike end differently, because they draw random numbers beside dropout or because a module
-    keeps something from one to the next: nothing can be compared. rough_s: about what a call takes. exact: the result in float64, if any.
+    keeps something from one to the next: nothing can be compared. took_s: seconds of calls, the first of the step as it is. exact: the
+    result in float64, if any.
     """
 
     def __init__(self, copies: Callable[[], Copy], held: bool = False) -> None:
-        self.copies = copies
+        self.copies, self.took_s = copies, list[float]()
         self.look = look_at(copies()[0])
-        self.as_is, self.rough_s = self._once()
-        again, other = self._once()[0], self._once(seed=1)[0]
+        self.as_is, again, other = self._once(), self._once(), self._once(seed=1)
         self.noise = differs(self.as_is, again)
         self.random = differs(self.as_is, other) > 0 if self.noise == 0 else self.noise > NOISY or held
         self.exact: Values | None = None
         with contextlib.suppress(Exception):  # a step may hold numbers of a fixed type; MPS has no float64
-            exact = self._once([DOUBLE])[0]
+            exact = self._once([DOUBLE])
             self.exact = exact if math.isfinite(differs(self.as_is, exact)) else None
         self.sizes = sizes_of(self.exact or self.as_is)
 
-    def _once(self, settings: Sequence[Setting] = (), seed: int = 0) -> tuple[Values, float]:
-        """What one call gives, without dropout; and about what a call takes, in seconds.
+    def _once(self, settings: Sequence[Setting] = (), seed: int = 0) -> Values:
+        """What one call gives, without dropout.
 
         The values: the tensors of its result and the gradients it leaves; without any, the tensors it changes. Of them those that have
         digits: integers, as after argmax, hide what became of them.
@@ -196,7 +196,8 @@ class Digits:
             values = [one.detach().cpu().double().clone() for one in found]  # a copy, before the next call
             began = time.perf_counter()
             run()
-            return values, time.perf_counter() - began
+            self.took_s.append(time.perf_counter() - began)
+            return values
 
     def of(self, settings: Sequence[Setting]) -> Row:
         """What changes in the result.
@@ -204,7 +205,7 @@ class Digits:
         bits: whether all bits are the same; None where random numbers, or a result without digits, forbid to tell. error: the largest
         difference from float64 (without a float64 run: from the step as it is), as a share of the largest value.
         """
-        values, _ = self._once(settings)
+        values = self._once(settings)
         near, told = self.exact or self.as_is, bool(values) and not self.random
         equal = told and differs(self.as_is, values) == 0
         as_is = max(self.noise, differs(near, self.as_is, self.sizes) if self.exact else 0.0)
