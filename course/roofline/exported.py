@@ -13,12 +13,6 @@ REST = "submod_outside_"
 """How the names of parts begin that are outside the layers."""
 
 
-def is_exported(model: nn.Module) -> bool:
-    """Whether torch.export made it: of its layers operators are left. (A graph of torch.fx alone keeps the layers.)"""
-    nodes = model.graph.nodes if isinstance(model, torch.fx.GraphModule) else ()
-    return any(isinstance(node.target, torch._ops.OpOverload) for node in nodes)
-
-
 def _module_of(node: Any) -> tuple[str, str]:
     """Path and class of the module that a node of the graph came from; no path for the model itself. What makes a weight belongs to
     the layer that has it.
@@ -30,11 +24,15 @@ def _module_of(node: Any) -> tuple[str, str]:
     return path, str(kind).split(".")[-1]
 
 
-def regrouped(model: Any) -> Any:
-    """A new module on the same weights: operators in a row from one layer are a module of its name and class, operators of a module
-    that calls others, such as the model itself, are parts called REST.
+def regrouped(model: nn.Module) -> nn.Module:
+    """The model as it is; of one that torch.export made, which has operators in the place of layers, a new module on the same weights:
+    operators in a row from one layer are a module of its name and class, operators of a module that calls others, such as the model
+    itself, are parts called REST. (A graph of torch.fx alone keeps the layers.)
     """
-    runs, came_from = list[tuple[str, str]](), {node: _module_of(node) for node in model.graph.nodes}
+    nodes = model.graph.nodes if isinstance(model, torch.fx.GraphModule) else ()
+    if not any(isinstance(node.target, torch._ops.OpOverload) for node in nodes):
+        return model
+    runs, came_from = list[tuple[str, str]](), {node: _module_of(node) for node in nodes}
     callers = {path[:at] for path, _ in came_from.values() for at, letter in enumerate(path) if letter == "."}
 
     def run_of(node: Any) -> int:

@@ -22,7 +22,7 @@ from course.flops.checks import tensors_of as tensors
 from course.flops.copies import Copies
 from course.flops.result import certificate
 from course.flops.standins import Real
-from course.roofline.exported import is_exported, regrouped
+from course.roofline.exported import regrouped
 from course.roofline.inside import by_clock, by_kernels, look_s, no_hooks_of_all_modules
 from course.roofline.layer import OUTSIDE, TINY, Peaks, RooflineError, row_of
 from course.roofline.peaks import clock, disturbed, kept_peaks, precision
@@ -66,7 +66,7 @@ def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: 
         chinese = f"place 需要模型，也就是 nn.Module 的对象，得到的却是 {kind}。请写成 place(model, x)，模型放在前面。"
         raise RooflineError(t(english, chinese))
     require_positive(max_time=max_time)
-    model = regrouped(model) if is_exported(model) else model
+    model = regrouped(model)
     held = tensors([*model.parameters(), *model.buffers(), *inputs, *kwargs.values()])
     device, dtypes = str(held[0].device) if held else "cpu", [x.dtype for x in held if x.is_floating_point()]
     with torch.no_grad(), no_hooks_of_all_modules():
@@ -107,11 +107,11 @@ class _Run:
 
     def _measure(self) -> None:
         """Rounds until the next would go over the budget, or over twice of it where they are too few for likely ranges."""
-        self.began, before, spent = time.perf_counter(), time.thread_time(), 0.0
+        began, before, spent = time.perf_counter(), time.thread_time(), 0.0
         bar = progress(self.max_time, t("placing the layers", "逐层测量"))
         try:
             for _ in self._by_kernels() if self.on_cuda else self._one_by_one():
-                self.rounds, started, spent = self.rounds + 1, spent, self._spent()
+                self.rounds, started, spent = self.rounds + 1, spent, time.perf_counter() - began
                 reach(bar, spent, self.max_time)
                 limit = self.max_time * (1 if enough(self.rounds) else 2)
                 if self.rounds == MOST_ROUNDS or 2 * spent - started > limit or out_of_time():
@@ -158,9 +158,6 @@ class _Run:
                 self.samples_s[name].append(sum(found[name]))
             self.floor_s += found[FLOOR]
             yield
-
-    def _spent(self) -> float:
-        return time.perf_counter() - self.began
 
     def result(self, counted: FlopCount, roof: Peaks) -> Roofline:
         """What was measured; the roof is lifted to the fastest layers, as far as even the slow end of their range shows it."""
