@@ -11,7 +11,7 @@ import nbgrader.api
 import yaml
 
 from grader.project import Project
-from tests.support.sources import BOOTSTRAP, code, question, twins
+from tests.support.sources import code
 
 LESSON = "90_fixture"
 NOTEBOOK = f"{LESSON}_checkpoint"  # the name of its file, without .ipynb
@@ -27,50 +27,9 @@ FIXTURE = Path(__file__).with_name("fixture")
 ITEMS = yaml.safe_load((FIXTURE / "checkpoint.yaml").read_text("utf-8"))
 KEYS = yaml.safe_load((FIXTURE / "keys.yaml").read_text("utf-8"))
 
-CHECKPOINT = (
-    twins("# Checkpoint: can you read a small example?", "# 测验：你能读懂一个小例子吗？")
-    + BOOTSTRAP
-    + question("90-c-single")
-    + question("90-c-multiple")
-    + twins("## Count and sort", "## 数一数，排一排")
-    + question("90-c-number")
-    + question("90-c-order")
-    + code(
-        """def contrast(low: float, high: float) -> float:
-    # en: the difference over the sum
-    # zh: 差除以和
-    ### BEGIN SOLUTION
-    difference_of_both = high - low
-    return difference_of_both / (high + low)
-    ### END SOLUTION""",
-        ":task: 90-t-contrast",
-    )
-    + code(
-        """# en: a plain dictionary
-# zh: 一个普通字典
-### BEGIN SOLUTION
-report = {"median_ms": 1.25, "repeats": 7}
-### END SOLUTION""",
-        ":task: 90-t-report",
-    )
-)
-
-
-def _pair(n: int) -> str:
-    return twins(
-        f"## Step {n} can be seen\nA few words with `code` and **weight**.",
-        f"## 第 {n} 步看得见\n几个字，带 `code` 和**重点**。",
-    ) + code(f"# en: step {n}\n# zh: 第 {n} 步\nvalue_{n} = {n}")
-
-
+CHECKPOINT = (FIXTURE / "checkpoint.md").read_text("utf-8")
+LESSON_SOURCE = (FIXTURE / "lesson.md").read_text("utf-8")
 BET = code('predict("90-bet")')
-LESSON_SOURCE = (
-    twins("# Why does a fixture exist?", "# 为什么需要一个夹具？")
-    + BOOTSTRAP
-    + "".join(_pair(n) for n in range(1, 13))
-    + BET
-    + code("1 / 0", ":tags: [raises-exception]")
-)
 
 
 def write(path: Path, text: str) -> None:

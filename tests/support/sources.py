@@ -8,11 +8,6 @@ def text(body: str, language: str = "en", more: str = "") -> str:
     return f'+++ {{"lang": "{language}"{more}}}\n\n{body}\n\n'
 
 
-def twins(english: str, chinese: str) -> str:
-    """A text in both languages."""
-    return text(english) + text(chinese, "zh")
-
-
 def code(body: str, option: str = "") -> str:
     """A code cell. option: such as ``:task: 90-t-contrast``."""
     return "```{code-cell} ipython3\n" + (f"{option}\n\n" if option else "") + f"{body}\n```\n\n"
