@@ -131,7 +131,7 @@ def test_what_the_notebook_hands_out_is_no_answer_yet(exercise: Exercise):
 @pytest.mark.slow
 @pytest.mark.parametrize("identity", [*TASKS, *(name for name, one in PRACTICE.items() if not one.cases)])
 def test_every_task_and_check_states_right_variants_and_an_idea_that_loses_each_part(identity):
-    """An exercise of cases has its slips instead (test_slips.py)."""
+    """An exercise of cases has its slips instead (tests/course/exercises)."""
     wrong = {idea.deserves for idea in IDEAS if idea.of == identity and not idea.right}
     assert sum(idea.right for idea in IDEAS if idea.of == identity) >= 2
     if identity in PRACTICE:
