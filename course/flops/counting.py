@@ -23,14 +23,14 @@ from course.core.generators import generators_preserved
 from course.flags import preserved
 from course.flops import checks
 from course.flops.checks import CountError, NotHere, Refused
-from course.flops.copies import ALONE, TYPE, Copies
+from course.flops.copies import ALONE, Copies
 from course.flops.modes import Counting, Watching
 from course.flops.result import FlopCount
 from course.flops.standins import Real, Shapes, from_outside
 from course.flops.tally import Tally
 
 _HOOKS = [one for name, one in vars(global_hooks).items() if name.startswith("_global_") and isinstance(one, dict)]
-_TELLING = {TYPE, *"__class__ FakeTensor is_fake fake_mode fake_device detect_fake_mode".split()}
+_TELLING = {*"type() vars() dir() __class__ FakeTensor is_fake fake_mode fake_device detect_fake_mode".split()}
 """Names in a forward that may tell a stand-in from the caller's tensor."""
 
 
@@ -74,21 +74,21 @@ def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, ground: Shapes
 
     Raises NotHere where shapes do not suffice, else CountError.
     """
-    tally, on_shapes = Tally(), ground.name == "meta"
-    copies = Copies(ground.stand_for, tally.unknown)
+    tally = Tally()
+    copies = Copies(ground, tally.unknown)
     with _disable_current_modes(), _settings(training):
         try:
             call = model, inputs, kwargs
             found = contextvars.copy_context().run(_run, call, training, Counting(ground, tally), copies)
-            if why := copies.refused or on_shapes and ground.broken:
-                raise why  # swallowed by the forward, which then took another path
+            if ground.broken:
+                raise ground.broken  # swallowed by the forward, which then took another path
             return found
         except Exception as error:
-            why = copies.refused or error
-            if on_shapes and not copies.refused and (ground.broken or not isinstance(error, CountError)):
-                raise NotHere from error  # with data it works, or says better what is wrong
+            why = ground.broken or error
             if isinstance(why, CountError):
                 raise
+            if ground.name == "meta" and not isinstance(why, Refused):
+                raise NotHere from error  # with data it works, or says better what is wrong
             tally.tree()  # which names the modules as a result does
             raised = None if isinstance(why, Refused) else why
             raise checks.stopped(why, tally.places, inputs, kwargs, training) from raised

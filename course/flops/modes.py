@@ -93,7 +93,8 @@ class Counting(TorchDispatchMode):
                 self.ground.made += [weakref.ref(x) for x in tree_leaves(out) if isinstance(x, torch.Tensor)]
                 return out
         except Exception as error:
-            self.ground.broken = error
+            if self.ground.name == "meta":
+                self.ground.stop(error)
             raise
 
     def _count(self, name: str, formula: Any, out: Any, args: Any, kwargs: Any, factor: int) -> None:
@@ -145,6 +146,5 @@ class Watching(TorchFunctionMode):
         if func in _FROM and type(args[0]).__module__ == "numpy" and args[0].size > 1:
             self.tally.unknown["data made by NumPy"] += 1
         if self.ground.name == "meta" and (func in _EXITS or func in _SHOWS):
-            self.ground.broken = NotHere(f"{func.__name__} asks for data")
-            raise self.ground.broken
+            raise self.ground.stop(NotHere(f"{func.__name__} asks for data"))
         return func(*args, **kwargs)

@@ -17,8 +17,8 @@ from course.flops.checks import NotHere
 class Shapes:
     """Tensors have shapes alone, on the device where the caller's are.
 
-    mode: to be on while the copies run. made: tensors of the run. broken: the first thing asked for that shapes do not have; the
-    forward may have swallowed the exception and taken another path.
+    mode: to be on while the copies run. made: tensors of the run. broken: why the run does not count; the forward may have swallowed
+    the exception and taken another path.
     """
 
     name = "meta"
@@ -33,6 +33,11 @@ class Shapes:
         if type(x) not in (torch.Tensor, nn.Parameter) or x.layout is not torch.strided or x.is_nested:
             raise NotHere(f"a tensor of class {type(x).__name__}, {x.layout}")
         return self.mode.from_tensor(x)
+
+    def stop(self, error: Exception) -> Exception:
+        """Notes why the run does not count, if it is the first reason; returns it, to be raised."""
+        self.broken = self.broken or error
+        return error
 
 
 class Real(Shapes):

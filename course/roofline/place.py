@@ -86,7 +86,7 @@ class _Run:
     def __init__(self, model: nn.Module, arguments: Any, device: str, max_time: float) -> None:
         self.device, self.max_time = device, max_time
         self.samples_s, self.whole_s, self.floor_s = defaultdict[str, list[float]](list), list[float](), list[float]()
-        copies = Copies(Real().stand_for, Counter())
+        copies = Copies(Real(), Counter())
         own, args, kwargs = copies.of_call((model, *arguments))
         self.whole = Call("", own, (args, kwargs), written=True)
         try:

@@ -128,8 +128,10 @@ def _asked(tool: str, model: nn.Module, inputs: tuple[Any, ...], max_time: float
     try:
         with torch_as_it_was(), generators_preserved():
             importlib.import_module(module)
-            own, given = Copies(Real().stand_for, Counter())((model, inputs))
-            return _limited(lambda: read(own.eval(), given), max_time)
+            copies = Copies(Real(), Counter())
+            own, given = copies.of_call((model, inputs))
+            with copies.in_place():
+                return _limited(lambda: read(own.eval(), given), max_time)
     except OutOfTime:
         note = both(
             f"{tool} was cut off after {max_time:g} s; to wait longer: cross_check(model, x, max_time={10 * max_time:g})",

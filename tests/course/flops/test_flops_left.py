@@ -34,7 +34,8 @@ WEAK: Any = weakref.WeakKeyDictionary()
 HELPER = types.ModuleType("odd_helper")
 exec(
     "import torch\nmask = None\ndef get():\n    global mask\n"
-    "    mask = torch.ones(8) if mask is None else mask\n    return mask\n",
+    "    mask = torch.ones(8) if mask is None else mask\n    return mask\n"
+    "last = None\ndef keep(y):\n    global last\n    last = y\n",
     vars(HELPER),
 )
 sys.modules["odd_helper"] = HELPER
@@ -120,6 +121,7 @@ TRICKS: dict[str, Callable[[Any, Tensor], Any]] = {
     "module tensor": lambda model, y: TOTAL.add_(y.detach().sum(0)),
     "module name": _global,
     "another file": lambda model, y: HELPER.get(),
+    "another function of it": lambda model, y: HELPER.keep(y),
     "class dict": lambda model, y: Store.tables.setdefault(8, torch.ones(8)),
     "class name": lambda model, y: setattr(Store, "mask", y),
     "own class": lambda model, y: setattr(Odd, "seen", 1),

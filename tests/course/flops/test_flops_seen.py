@@ -70,6 +70,7 @@ ASKS: dict[str, Callable[[Tensor], Tensor]] = {
     "one of its own": lambda x: x @ x if torch.ones(2).device == x.device else x,
     "type of a tensor": lambda x: x @ x if x.type() == "torch.FloatTensor" and isinstance(x, torch.FloatTensor) else x,
     "type": lambda x: x @ x if type(x) is torch.Tensor else x,
+    "attributes": lambda x: x if vars(x) or "fake_mode" in dir(x) else x @ x,
     "type by another name": lambda x, its=type: x @ x if its(x) is torch.Tensor else x,
     "text": lambda x: x @ x if "Fake" not in f"{x.sum()}" else x,
     "class": lambda x: x @ x if x.__class__ is torch.Tensor else x,
