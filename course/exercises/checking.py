@@ -76,7 +76,8 @@ def race_in(losing: Any, maker: str, baseline: str, other: str) -> Comparison:
 
 def enough_rounds(raced: Comparison) -> None:
     """Raises Told where a comparison of two has too few rounds for an interval."""
-    from course.timing import enough, too_few
+    from course.timing.results import too_few
+    from course.timing.stats import enough
 
     if raced.low is None or not enough(raced.rounds):
         few = too_few(raced.rounds)

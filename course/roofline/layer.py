@@ -11,7 +11,7 @@ from typing import Any
 
 from course.core.i18n import t
 from course.core.units import scaled
-from course.timing import interval_or_none
+from course.timing.stats import interval_or_none
 
 TINY = 1e-12
 """Stands in for a time of 0, so that nothing is divided by it."""

@@ -28,9 +28,9 @@ from course.roofline.layer import OUTSIDE, TINY, Peaks, RooflineError, row_of
 from course.roofline.peaks import clock, disturbed, kept_peaks, precision
 from course.roofline.replay import FLOOR, Call, Unit, capture, floor, sweep, timed_round
 from course.roofline.result import Roofline
-from course.timing import enough, interval_or_none, too_few
+from course.timing.results import too_few
 from course.timing.rounds import out_of_time
-from course.timing.stats import median_interval
+from course.timing.stats import enough, interval_or_none, median_interval
 from course.timing.validation import require_positive
 
 MOST_ROUNDS = 100

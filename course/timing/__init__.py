@@ -11,20 +11,7 @@ from __future__ import annotations
 
 from course.timing.clock import Clock, clock_for
 from course.timing.comparing import compare, measure
-from course.timing.results import Comparison, Measurement, Paired, too_few
-from course.timing.stats import enough, interval_or_none
+from course.timing.results import Comparison, Measurement, Paired
 from course.timing.validation import TimingError
 
-__all__ = [
-    "Clock",
-    "Comparison",
-    "Measurement",
-    "Paired",
-    "TimingError",
-    "clock_for",
-    "compare",
-    "enough",
-    "interval_or_none",
-    "measure",
-    "too_few",
-]
+__all__ = ["Clock", "Comparison", "Measurement", "Paired", "TimingError", "clock_for", "compare", "measure"]

@@ -10,10 +10,9 @@ from typing import Any
 from course.core.i18n import t
 from course.timing import sameness, stats, validation
 from course.timing.clock import Clock, given_clock
-from course.timing.effort import PARALLEL, UNEVEN
 from course.timing.processes import compare_in_processes
 from course.timing.results import Comparison, Measurement, Paired, drifted
-from course.timing.rounds import Rounds
+from course.timing.rounds import PARALLEL, UNEVEN, Rounds
 from course.timing.stats import Plan
 
 HERE_S, PROCESSES_S = 5.0, 20.0
@@ -101,9 +100,24 @@ def measure(
     validation.require_positive(max_time=max_time)
     validation.require_callable(label, f)
     chosen = given_clock(device, clock)
-    run = _Single({label: f}, chosen, max_time, random.Random())
+    run = Rounds({label: f}, chosen, max_time, random.Random())
     run.go(t("measuring", "测量中"))
-    return run.result()
+    samples, first, issuing = run.seconds[label] or [run.first[label]], run.first[label], run.clock.issue_s(f)
+    interval, quality = stats.interval_or_none(samples), stats.quality(samples)
+    if run.effort and run.clock.device == "cpu" and quality == "noisy":
+        run.notes += run.effort.note()
+    return Measurement(
+        name=label,
+        median_ms=stats.median(samples) * 1e3,
+        low_ms=interval.low * 1e3 if interval else None,
+        high_ms=interval.high * 1e3 if interval else None,
+        samples_ms=tuple(s * 1e3 for s in samples),
+        first_call_ms=first * 1e3,
+        quality=quality,
+        calls_per_sample=run.calls[label],
+        issue_ms=None if issuing is None else issuing * 1e3,
+        **run.facts(),
+    )
 
 
 class _Race(Rounds):
@@ -173,23 +187,11 @@ class _Race(Rounds):
         if starving and interval:
             low, high = stats.quantile(ratios, 0.1), stats.quantile(ratios, 0.9)
             interval = stats.Interval(min(interval.low, low), max(interval.high, high))
-        one, two = self.results.get(plan.baseline, []), self.results.get(name, [])
         drift = drifted(stats.drift(ratios, plan.gate), "{:.3g}".format, ("the ratio", "比值"))
-        difference, not_compared = sameness.compared(one, two, plan.same)
         verdict = stats.decide(interval, ratio, plan.ci, plan.gate, stats.PLACE)
-        return Paired(
-            name=name,
-            baseline=plan.baseline,
-            ratio=ratio,
-            low=interval.low if interval else None,
-            high=interval.high if interval else None,
-            ratios=tuple(ratios),
-            gate=plan.gate,
-            verdict="undecided" if drift or starving else verdict,
-            difference=difference,
-            not_compared=not_compared,
-            drift=drift,
-        )
+        verdict = "undecided" if drift or starving else verdict
+        results = self.results.get(plan.baseline, []), self.results.get(name, [])
+        return sameness.paired(name, plan, ratios, ratio, interval, verdict, results, drift=drift)
 
 
 def _launch_note(names: Collection[str]) -> str:
@@ -201,29 +203,3 @@ def _launch_note(names: Collection[str]) -> str:
         f"受限于 kernel 启动（launch-bound，GPU 在等 Python）：{said}。这里比的是 GPU 自己的时间；如果程序只是一次接一次地调用它们，"
         "耗时取决于 Python 发出调用的时间（.issue_ms）。",
     )
-
-
-class _Single(Rounds):
-    """The state of one measurement while it is under way."""
-
-    def result(self) -> Measurement:
-        """The samples so far as a Measurement."""
-        ((name, f),) = self.functions.items()
-        samples, first, calls = self.seconds[name] or [self.first[name]], self.first[name], self.calls[name]
-        median, quality = stats.median(samples), stats.quality(samples)
-        if self.effort and self.clock.device == "cpu" and quality == "noisy":
-            self.notes += self.effort.note()
-        issuing = self.clock.issue_s(f)
-        interval = stats.interval_or_none(samples)
-        return Measurement(
-            name=name,
-            median_ms=median * 1e3,
-            low_ms=interval.low * 1e3 if interval else None,
-            high_ms=interval.high * 1e3 if interval else None,
-            samples_ms=tuple(s * 1e3 for s in samples),
-            first_call_ms=first * 1e3,
-            quality=quality,
-            calls_per_sample=calls,
-            issue_ms=None if issuing is None else issuing * 1e3,
-            **self.facts(),
-        )

@@ -187,18 +187,6 @@ class Sets:
         plan, ratios = self.plan, self.ratios[name]
         ratio = math.exp(fmean(map(math.log, ratios)))
         interval = stats.process_interval(ratios, ERROR / (len(self.facts) - 1))
-        one, two = self.facts[plan.baseline]["result"], self.facts[name]["result"]
-        difference, not_compared = sameness.compared(one, two, plan.same)
-        return Paired(
-            name=name,
-            baseline=plan.baseline,
-            ratio=ratio,
-            low=interval.low if interval else None,
-            high=interval.high if interval else None,
-            verdict=stats.decide(interval, ratio, max(plan.ci, plan.gate), plan.gate),
-            ratios=tuple(ratios),
-            gate=plan.gate,
-            processes=len(ratios),
-            difference=difference,
-            not_compared=not_compared,
-        )
+        verdict = stats.decide(interval, ratio, max(plan.ci, plan.gate), plan.gate)
+        results = self.facts[plan.baseline]["result"], self.facts[name]["result"]
+        return sameness.paired(name, plan, ratios, ratio, interval, verdict, results, processes=len(ratios))

@@ -42,14 +42,19 @@ def drifted(ends: tuple[float, float] | None, shown: Callable[[float], str], wha
     )
 
 
-class _Shown:
-    """How a result shows itself in a terminal and in a notebook: the sentence, a table of several candidates, how it was measured,
-    the remarks. Each kind of result has its `sentence` and, in words, `_how_often` it was measured."""
+@dataclass(frozen=True, repr=False, kw_only=True)
+class _Result:
+    """What every result says of how it was measured, and how it shows itself in a terminal and in a notebook: the sentence, a table of
+    several candidates, how it was measured, the remarks. Each kind has its `sentence` and, in words, `_how_often` it was measured.
+
+    device, clock (wall | events), threads (torch may use), seconds (spent), notes (sentences in the learner's language).
+    """
 
     device: str
     clock: str
     threads: int
-    notes: tuple[str, ...]
+    seconds: float
+    notes: tuple[str, ...] = ()
 
     def _table(self) -> Sequence[tuple[str, ...]]:
         return ()
@@ -71,19 +76,17 @@ class _Shown:
     def __str__(self) -> str:
         return text_of(self._repr_html_())
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
+    __repr__ = __str__
 
 
-@dataclass(frozen=True, repr=False)
-class Measurement(_Shown):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Measurement(_Result):
     """One function timed. All times are for one call.
 
     median_ms, low_ms..high_ms (95 % interval of the median within this run; a later run may differ by far more. None where the
     samples are too few to tell or all alike: see `stats.enough`), samples_ms (one per block of `calls_per_sample` calls),
     first_call_ms (apart from the rest), quality (stable | noisy | drifting | few), issue_ms (on an accelerator: the time Python
-    takes to issue a call; the others are then the device's own), device, clock (wall | events), threads (torch may use), seconds
-    (spent), notes (sentences in the learner's language).
+    takes to issue a call; the others are then the device's own).
     """
 
     name: str
@@ -94,12 +97,7 @@ class Measurement(_Shown):
     first_call_ms: float
     quality: str
     calls_per_sample: int
-    device: str
-    clock: str
-    threads: int
-    seconds: float
     issue_ms: float | None = None
-    notes: tuple[str, ...] = ()
 
     def sentence(self) -> str:
         """First call and steady state in one sentence; of a time that climbs or falls, or is launch-bound, a second one."""
@@ -118,8 +116,6 @@ class Measurement(_Shown):
                 f"这是设备自己的时间；Python 发出一次调用要 {issue}。受限于 kernel 启动（launch-bound）：GPU 在等 Python。",
             )
         return said
-
-    __repr__ = sentence
 
     def _reach(self) -> str:
         """The interval of the median, or why there is none."""
@@ -209,13 +205,12 @@ class Paired:
         return t(*QUALITIES["drifting"]) if self.drift else t(self.verdict, VERDICTS[self.verdict])
 
 
-@dataclass(frozen=True, repr=False)
-class Comparison(_Shown):
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Comparison(_Result):
     """Functions compared in random order, round by round; two have `.ratio .low .high .verdict` of their own.
 
     pairs: candidate name -> Paired, also as c["name"]. By name, for one call: medians_ms, calls (in a block), issue_ms (on an
-    accelerator: the time Python takes to issue it). rounds, seconds (spent), device, clock, threads; processes: new ones of the
-    baseline, 0 where all ran in this one; notes are sentences in the learner's language.
+    accelerator: the time Python takes to issue it). processes: new ones of the baseline, 0 where all ran in this one.
     """
 
     baseline: str
@@ -223,13 +218,8 @@ class Comparison(_Shown):
     medians_ms: dict[str, float]
     calls: dict[str, int]
     rounds: int
-    seconds: float
-    device: str
-    clock: str
-    threads: int
     issue_ms: dict[str, float] = field(default_factory=dict)
     processes: int = 0
-    notes: tuple[str, ...] = ()
     functions: ClassVar[Mapping[str, Callable[[], Any]]] = MappingProxyType({})
     """What was compared, by name, for whoever judges a comparison; known where it was made, never kept in a file."""
 
@@ -293,5 +283,3 @@ class Comparison(_Shown):
     def plot(self) -> Block:
         """Every paired ratio, the intervals, the gate; see `course.figures.timing`."""
         return paired_plot(self.rows(), self.sentence())
-
-    __repr__ = _Shown.__str__

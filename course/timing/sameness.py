@@ -14,6 +14,7 @@ from typing import Any
 
 from course.core.i18n import t
 from course.timing.results import Paired
+from course.timing.stats import Interval, Plan
 
 SAMPLE = 4096
 """Values kept of one array; all of a smaller one."""
@@ -116,14 +117,34 @@ def _differs(a: Part, b: Part, tolerance: float | None) -> str | None:
     )
 
 
-def compared(one: Sequence[Part], two: Sequence[Part], same: bool | float) -> tuple[str | None, str]:
-    """How the second digest differs from the first, in words (empty: it does not; None: not compared), and the type of what could not
-    be compared (empty: nothing). same: as for `compare`."""
-    if same is False:
-        return None, ""
-    found = difference(one, two, None if same is True else same)
-    hidden = next((str(part["type"]) for part in one if part["values"] is None), "")
-    return (found, "") if found else (None, hidden) if hidden else ("", "")
+def paired(
+    name: str,
+    plan: Plan,
+    ratios: Sequence[float],
+    ratio: float,
+    interval: Interval | None,
+    verdict: str,
+    results: tuple[Sequence[Part], Sequence[Part]],
+    **more: Any,
+) -> Paired:
+    """A candidate beside the baseline, with how their results differ. results: their digests, the baseline's first. more: other fields."""
+    found, hidden = None, ""
+    if plan.same is not False:
+        found = difference(*results, None if plan.same is True else plan.same) or ""
+        hidden = "" if found else next((str(part["type"]) for part in results[0] if part["values"] is None), "")
+    return Paired(
+        name=name,
+        baseline=plan.baseline,
+        ratio=ratio,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        verdict=verdict,
+        ratios=tuple(ratios),
+        gate=plan.gate,
+        difference=None if hidden else found,
+        not_compared=hidden,
+        **more,
+    )
 
 
 def notes(pairs: Mapping[str, Paired]) -> list[str]:

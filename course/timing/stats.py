@@ -138,25 +138,14 @@ def _signed_ranks(ratios: Sequence[float], error: float) -> tuple[float, Interva
 def t_quantile(p: float, freedom: int) -> float:
     """The p-quantile (0.5 <= p < 1) of Student's t with `freedom` >= 1 degrees of freedom.
 
-    By bisection on the finite sums of Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
+    Of the angle atan(t / sqrt(freedom)) the density is as cos(angle) ** (freedom - 1): summed by the trapezoidal rule.
     """
-    low, high = 0.0, math.pi / 2  # of the angle atan(t / sqrt(freedom))
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _within(middle, freedom) < 2 * p - 1 else (low, middle)
-    return math.sqrt(freedom) * math.tan(low)
+    import numpy as np
 
-
-def _within(angle: float, freedom: int) -> float:
-    """P(|t| <= sqrt(freedom) * tan(angle))."""
-    sine, cosine, odd = math.sin(angle), math.cos(angle), freedom % 2
-    term = total = cosine if odd else 1.0
-    for k in range(2 + odd, freedom, 2):
-        term *= cosine * cosine * (k - 1) / k
-        total += term
-    if not odd:
-        return sine * total
-    return 2 / math.pi * (angle + (sine * total if freedom > 1 else 0.0))
+    angles = np.linspace(0, math.pi / 2, 20_001)
+    heights = np.cos(angles) ** (freedom - 1)
+    below = np.cumsum(heights[1:] + heights[:-1])
+    return math.sqrt(freedom) * math.tan(np.interp((2 * p - 1) * below[-1], [0, *below], angles))
 
 
 def process_interval(ratios: Sequence[float], error: float = TOTAL_ERROR) -> Interval | None:

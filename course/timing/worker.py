@@ -8,7 +8,7 @@ from typing import Any
 from course.core.new_process import function_of, stay_on
 from course.timing import validation
 from course.timing.clock import Clock, calls_for, given_clock
-from course.timing.effort import PARALLEL, Effort, threads
+from course.timing.rounds import PARALLEL, Effort, threads
 from course.timing.sameness import digest
 
 SETTLED_S = 0.01

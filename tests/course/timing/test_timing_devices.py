@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from course.core import where
-from course.timing import TimingError, clock_for, compare, effort, measure
+from course.timing import TimingError, clock_for, compare, measure, rounds
 from course.timing import clock as clocks
 from tests.support.timing_clocks import Cost, Device, NoisyClock, costing
 
@@ -103,8 +103,8 @@ def test_between_its_two_readings_the_timer_calls_the_function_and_nothing_else(
 @pytest.mark.parametrize("share, words", [(0.8, "Other programs take 80 %"), (0.0, "")])
 @pytest.mark.parametrize("threads", [1.0, 2.0])
 def test_times_that_jump_are_explained_by_other_programs_and_threads(share, words, threads, monkeypatch):
-    monkeypatch.setattr(effort.Effort, "busy", lambda self: threads)
-    monkeypatch.setattr(effort.Since, "others", lambda self: share)
+    monkeypatch.setattr(rounds.Effort, "busy", lambda self: threads)
+    monkeypatch.setattr(rounds.Since, "others", lambda self: share)
     found = measure(costing(1e-3), clock=NoisyClock(1, jitter=0.4), max_time=0.4)
     race = compare({"a": costing(1e-3), "b": costing(1e-3)}, clock=NoisyClock(1, jitter=0.4), seed=1, max_time=0.1)
     assert (found.quality, race.verdict) == ("noisy", "undecided")
@@ -118,7 +118,7 @@ def test_times_that_jump_are_explained_by_other_programs_and_threads(share, word
 
 def test_threads_that_wait_for_a_core_decide_nothing(monkeypatch):
     """Beside other programs a call of two threads takes now 1 ms, now 50: a ratio of such calls is luck."""
-    monkeypatch.setattr(effort.Effort, "busy", lambda self: 1.9)
+    monkeypatch.setattr(rounds.Effort, "busy", lambda self: 1.9)
 
     noise = random.Random(1)
 
