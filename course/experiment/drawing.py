@@ -12,7 +12,7 @@ from typing import Any
 
 from course.core.i18n import Text, pick, t
 from course.core.tables import Table
-from course.experiment.reading import Reading
+from course.experiment.reading import Reading, left_open_in_words
 from course.experiment.telling import Telling, TellingError, filled
 from course.figures.curves import trend
 from course.figures.kinds import ALIKE, Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
@@ -91,7 +91,15 @@ def draw(telling: Telling, reading: Reading, rows: Rows, bets: Mapping[str, str]
 
 def _ratio_rows(this: Drawn) -> SvgPicture:
     rows = [
-        Ratio(this.name(row), row["ratio"], row["low"], row["high"], this.remark(row), row.get("rounds", 0))
+        Ratio(
+            this.name(row),
+            row["ratio"],
+            row["low"],
+            row["high"],
+            this.remark(row),
+            row.get("rounds", 0),
+            left_open_in_words(row),
+        )
         for row in this.rows
     ]
     left, right = (pick(side) for side in this.spec["sides"])

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from course.core.i18n import both
+from course.core.i18n import both, t
 
 if TYPE_CHECKING:
     from course.timing import Comparison, Paired
@@ -61,12 +61,22 @@ def race_row(found: Comparison | Paired) -> dict[str, Any]:
     return {"ratio": found.ratio, "low": found.low, "high": found.high, "verdict": found.verdict}
 
 
+def left_open(row: Mapping[str, Any]) -> bool:
+    """Whether the comparison decided nothing although the interval keeps off 1, as where the ratio drifted."""
+    return row.get("verdict") == "undecided" and row["low"] is not None and not row["low"] < 1 < row["high"]
+
+
+def left_open_in_words(row: Mapping[str, Any]) -> str:
+    """What a picture says of such a row in place of its ratio; empty for any other."""
+    return t("undecided", "无法判定") if left_open(row) else ""
+
+
 def kind_of(row: Mapping[str, Any], same: float = SAME) -> str:
     """Where the interval of a row's ratio lies: `faster` below 1 - same, `slower` above 1 + same, `same` between the two; else
-    `undecided`, also where the row has no interval.
+    `undecided`, also where the row has no interval, or the comparison left it open.
     """
     low, high = row["low"], row["high"]
-    if low is None or high is None:
+    if low is None or high is None or left_open(row):
         return "undecided"
     if high < 1 - same:
         return "faster"

@@ -11,7 +11,7 @@ from course.core.records import Record
 from course.core.units import format_ms
 from course.exercises.exercise import MISSING, all_exercises, judge
 from course.experiment.base import Budget
-from course.experiment.reading import EMPTY, TOO_NOISY, race_row
+from course.experiment.reading import EMPTY, TOO_NOISY, left_open_in_words, race_row
 from course.experiment.result import small_line
 from course.figures.block import Betted, Block, Fold
 from course.figures.kinds import Ratio, ratio_rows
@@ -159,7 +159,15 @@ def told(record: Record, guess: Any = None) -> Block:
     search = record.machine.get("device") == "cuda"
     pytorch = t("PyTorch, its search on", "PyTorch（开着搜索）") if search else "PyTorch"
     drawn = [
-        Ratio(row["name"], row["ratio"], row["low"], row["high"], t("plan: ", "计划：") + row["plan"], row["rounds"])
+        Ratio(
+            row["name"],
+            row["ratio"],
+            row["low"],
+            row["high"],
+            t("plan: ", "计划：") + row["plan"],
+            row["rounds"],
+            left_open_in_words(row),
+        )
         for row in rows
     ]
     sides = t("yours is faster", "你的快"), t(f"{pytorch} is faster", f"{pytorch} 快")

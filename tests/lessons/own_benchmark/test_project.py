@@ -15,7 +15,7 @@ import pytest
 from course.core.i18n import LANGUAGES, speaking
 from course.core.records import Record
 from course.exercises.exercise import all_exercises
-from course.experiment.reading import EMPTY, TOO_NOISY
+from course.experiment.reading import EMPTY, TOO_NOISY, kind_of
 from course.projects.own_benchmark import final
 from grader.project import Project
 from grader.project.source import read
@@ -97,6 +97,14 @@ def row(verdict: str, at: int = 0, **more) -> dict:
 def test_the_headline_holds_for_all_rows_whoever_wins(verdicts, said):
     found = final.headline([row(verdict) for verdict in verdicts.split()])
     assert found["en"] == said and found["zh"]
+
+
+def test_a_row_that_the_comparison_left_open_says_no_direction():
+    """As where the ratio drifted, and its interval keeps off 1 all the same."""
+    found = row("undecided", ratio=0.91, low=0.9, high=0.92)
+    with speaking("en"):
+        block = final.told(Record("own-benchmark", 1, NAME, {"device": "cpu"}, [found]))
+    assert kind_of(found) == "undecided" and "undecided" in block.picture.alt and "less" not in block.picture.alt
 
 
 def test_the_result_says_each_row_its_price_and_what_the_look_up_costs():
