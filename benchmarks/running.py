@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
@@ -34,19 +33,10 @@ def heading(title: str, what: str, *packages: str) -> Iterator[str]:
         f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {facts['cores'] or 1} cores, {facts['os']} · Python "
         f"{facts['python']}, torch {facts['torch']}, oneDNN {facts['onednn']}, {threads}, course {facts['course']}{also}"
     )
-    share, load = others(1.0), f"load {load_now():.2f}"
-    busy = (
-        f"; this machine is busy (other programs take {share:.0%} of it): figures will not hold"
-        if share >= BUSY
-        else ""
-    )
-    print(f"{what}; {load}{busy}", flush=True)
-    yield from (f"# {title}", "", where, f"{what}; {load}{busy}", "")
-
-
-def load_now() -> float:
-    """The load of the last minute; 0 where the system does not tell."""
-    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    share = others(1.0)
+    what += f"; other programs take {share:.0%} of this machine" + ": figures will not hold" * (share >= BUSY)
+    print(what, flush=True)
+    yield from (f"# {title}", "", where, what, "")
 
 
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[str]:

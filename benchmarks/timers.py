@@ -3,12 +3,8 @@
     ours            course.timing.compare, its own verdict and interval
     torch blocked   torch.utils.benchmark, blocked_autorange, each side alone; ratio of the medians
     torch IQRs      the same runs; a difference counts only where the interquartile ranges do not overlap
-    pyperf          its rules in one process, half the budget a side: loops doubled until a value takes a fifth of that (at most
-                    its own 0.1 s), one warm-up value, means; a difference counts where its own t-test says so
     pytest-benchmark its fixture, half the budget a side; ratio of its minima
     timeit best     smallest of 20 blocks of timeit, each side alone
-    do_bench        the algorithm of triton.testing.do_bench on the CPU: five calls estimate the time, calls
-                    for a warm-up, then every call timed alone; medians. No cache flush between calls
 A ratio without an interval is read as people read it: a difference beyond 0.5 % (the `ci` ours gets) counts.
 """
 
@@ -19,7 +15,7 @@ import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from statistics import mean, median, quantiles
+from statistics import quantiles
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,7 +26,6 @@ from course.timing import compare
 
 BUDGET_S = 1.0
 BELIEVED = 0.005
-WARMUP_SHARE = 0.2
 
 Function = Callable[[], Any]
 
@@ -66,27 +61,11 @@ def torch_blocked(a: Function, b: Function) -> dict[str, Answer]:
     return {"torch blocked": by_ratio(ratio), "torch IQRs": Answer(ratio, apart, (low_b / high_a, high_b / low_a))}
 
 
-def pyperf(a: Function, b: Function) -> dict[str, Answer]:
-    """Half of the time for each side; pyperf's own default of 20 new processes does not fit into any such budget."""
-    from pyperf._utils import is_significant
-
-    left, right = (_pyperf_values(f, BUDGET_S / 2) for f in (a, b))
-    count = min(len(left), len(right))
-    significant, _ = is_significant(left[:count], right[:count])
-    ratio = mean(right) / mean(left)
-    return {"pyperf": Answer(ratio, 0 if not significant else 1 if ratio > 1 else -1)}
-
-
 def timeit_best(f: Function, seconds: float) -> dict[str, float]:
     """Smallest of 20 blocks."""
     once = min(timeit.repeat(f, number=1, repeat=5))
     number = max(1, round(seconds / 20 / once))
     return {"timeit best": min(timeit.repeat(f, number=number, repeat=20)) / number}
-
-
-def do_bench(f: Function, seconds: float) -> dict[str, float]:
-    """A fifth of the time for the warm-up."""
-    return {"do_bench median": median(do_bench_samples(f, seconds))}
 
 
 def pytest_benchmark(f: Function, seconds: float) -> dict[str, float]:
@@ -103,30 +82,10 @@ def each_alone(timer: Callable[[Function, float], dict[str, float]], a: Function
 COMPARISONS: dict[str, Callable[[Function, Function], dict[str, Answer]]] = {
     "ours": ours,
     "torch": torch_blocked,
-    "pyperf": pyperf,
     "pytest-benchmark": partial(each_alone, pytest_benchmark),
     "timeit": partial(each_alone, timeit_best),
-    "do-bench": partial(each_alone, do_bench),
 }
 """Name on the command line -> a function that compares two by one run of a tool, in one or more ways to read it."""
-
-
-def _pyperf_values(f: Function, seconds: float) -> list[float]:
-    """Seconds of a call, one a value, of as many values as fit; the first one warms up."""
-    loops, end = 1, time.perf_counter() + seconds
-    while _looped(f, loops) < min(0.1, seconds / 5):
-        loops *= 2
-    values = [_looped(f, loops) / loops]
-    while time.perf_counter() < end or len(values) < 4:
-        values.append(_looped(f, loops) / loops)
-    return values[1:]
-
-
-def _looped(f: Function, loops: int) -> float:
-    start = time.perf_counter()
-    for _ in range(loops):
-        f()
-    return time.perf_counter() - start
 
 
 def _fixture_stats(f: Function, seconds: float) -> Any:
@@ -166,20 +125,3 @@ def _quarters(times: list[float]) -> tuple[float, float]:
 
 def _timer(f: Function) -> Timer:
     return Timer("f()", globals={"f": f}, num_threads=torch.get_num_threads())
-
-
-def do_bench_samples(f: Function, seconds: float) -> list[float]:
-    """Seconds of every call that the algorithm of do_bench times within `seconds`."""
-    f()
-    start = time.perf_counter()
-    for _ in range(5):
-        f()
-    estimate = (time.perf_counter() - start) / 5
-    for _ in range(max(1, int(WARMUP_SHARE * seconds / estimate))):
-        f()
-    samples = []
-    for _ in range(max(1, int((1 - WARMUP_SHARE) * seconds / estimate))):
-        start = time.perf_counter()
-        f()
-        samples.append(time.perf_counter() - start)
-    return samples

@@ -147,8 +147,7 @@ FOOT = (
     "",
     "found: called slower. false alarms: called faster, or on equal code called different at all. A method",
     f'without an interval is read as saying "different" beyond {BELIEVED:.1%}. For torch IQRs the interval is the range of',
-    "ratios that the interquartile ranges allow. Budgets count from the first calls; timeit and do_bench estimate first,",
-    "then fill theirs.",
+    "ratios that the interquartile ranges allow. Budgets count from the first calls; timeit estimates first, then fills its own.",
 )
 
 
