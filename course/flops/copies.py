@@ -1,8 +1,8 @@
 """Copy everything that a call can reach, so that what runs on the copies changes nothing of the caller's.
 
-Objects are copied as pickle takes them apart; the ground says what stands for a tensor. Functions and classes are not copied: what the
-user's own ones read (closures, defaults, globals that they name, attributes of classes) is exchanged for its copy while the copies
-run. Code of installed packages is used as it is.
+For a tensor stands a shape without memory (`Shapes`) or a copy with data (`Real`). Objects are copied as pickle takes them apart.
+Functions and classes are not copied: what the user's own ones read (closures, defaults, globals that they name, attributes of classes)
+is exchanged for its copy while the copies run. Code of installed packages is used as it is.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ import weakref
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from course.core.i18n import t
 from course.flops.checks import NotHere, Refused
-from course.flops.standins import Shapes
 
 _ATOMS = (type(None), bool, int, float, complex, str, bytes, range, slice, type(...), enum.Enum, io.IOBase)
 _ATOMS += (types.CodeType, re.Pattern, torch.jit.ScriptModule, torch.jit.ScriptFunction)
@@ -50,6 +50,71 @@ _CODE, _SLOTS = (types.FunctionType, *_WRAPPERS), (types.MemberDescriptorType, t
 _PYTHONS = ("__dict__", "__weakref__", "__doc__", "__module__", "__slots__", "_abc_impl")
 """What Python keeps in a class for itself."""
 _ABSENT, _EMPTY = object(), types.CellType()
+
+
+class Shapes:
+    """What stands for the caller's tensors: fake tensors of torch's, which have shapes alone, on the device where the caller's are.
+
+    mode: to be on while the copies run. made: tensors of the run. broken: why the run does not count; the forward may have swallowed
+    the exception and taken another path.
+    """
+
+    name = "meta"
+
+    def __init__(self) -> None:
+        self.mode: Any = FakeTensorMode()
+        self.made: list[weakref.ref[torch.Tensor]] = []
+        self.broken: Exception | None = None
+
+    def stand_for(self, x: torch.Tensor) -> torch.Tensor:
+        """A tensor of the same shape without memory."""
+        if type(x) not in (torch.Tensor, nn.Parameter) or x.layout is not torch.strided or x.is_nested:
+            raise NotHere(f"a tensor of class {type(x).__name__}, {x.layout}")
+        return self.mode.from_tensor(x)
+
+    def stop(self, error: Exception) -> Exception:
+        """Notes why the run does not count, if it is the first reason; returns it, to be raised."""
+        self.broken = self.broken or error
+        return error
+
+
+class Real(Shapes):
+    """Tensors are copies with data."""
+
+    name = "real"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mode = nullcontext()
+        self._copied: dict[Any, Any] = {}
+
+    def stand_for(self, x: torch.Tensor) -> torch.Tensor:
+        """A copy; tensors on one memory stay on one."""
+        if torch._C._functorch.is_functorch_wrapped_tensor(x):
+            return x
+        alone = x.is_nested or x.layout is not torch.strided  # such a tensor shares no memory
+        new = x.detach().clone() if alone else copy.deepcopy(x.detach(), self._copied)
+        return _like(new if type(new) is type(x) else new.as_subclass(type(x)), x)
+
+
+def from_outside(x: torch.Tensor) -> bool:
+    """Whether data lie on memory that is not torch's own, as an array of NumPy's does; all copies lie on such as is."""
+    by_itself = type(x).__torch_dispatch__ is torch._C._disabled_torch_dispatch_impl
+    plain = by_itself and x.layout is torch.strided and not (x.is_nested or x.is_meta or nn.parameter.is_lazy(x))
+    return plain and not x.untyped_storage().resizable()
+
+
+def _like(new: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """The new tensor as a parameter and with the wish for a gradient, where the other is one and has it."""
+    if isinstance(x, nn.Parameter) and type(new).__torch_dispatch__ is torch.Tensor.__torch_dispatch__:
+        return torch.Tensor._make_subclass(type(x), new, x.requires_grad)
+    if isinstance(x, nn.Parameter):
+        return nn.Parameter(new, x.requires_grad)
+    new.requires_grad_(x.requires_grad)
+    if x.is_leaf or not x.requires_grad:
+        return new
+    with torch.enable_grad():
+        return new.clone()  # like the original it may be written to
 
 
 class _Refusing:

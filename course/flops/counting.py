@@ -23,11 +23,9 @@ from course.core.generators import generators_preserved
 from course.flags import preserved
 from course.flops import checks
 from course.flops.checks import CountError, NotHere, Refused
-from course.flops.copies import ALONE, Copies
-from course.flops.modes import Counting, Watching
+from course.flops.copies import ALONE, Copies, Real, Shapes, from_outside
+from course.flops.modes import Counting, Tally, Watching
 from course.flops.result import FlopCount
-from course.flops.standins import Real, Shapes, from_outside
-from course.flops.tally import Tally
 
 _HOOKS = [one for name, one in vars(global_hooks).items() if name.startswith("_global_") and isinstance(one, dict)]
 _TELLING = {*"type() vars() dir() __class__ FakeTensor is_fake fake_mode fake_device detect_fake_mode".split()}
@@ -89,7 +87,6 @@ def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, ground: Shapes
                 raise
             if ground.name == "meta" and not isinstance(why, Refused):
                 raise NotHere from error  # with data it works, or says better what is wrong
-            tally.tree()  # which names the modules as a result does
             raised = None if isinstance(why, Refused) else why
             raise checks.stopped(why, tally.places, inputs, kwargs, training) from raised
         finally:
@@ -117,11 +114,10 @@ def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount
             tally.unknown["data made by NumPy, or on another library's memory"] += 1
     if training and (hooked := sum(bool(x._backward_hooks or x._post_accumulate_grad_hooks) for x in copies.tensors)):
         tally.unknown["hook on a gradient"] += hooked  # copies do not run them
-    tree = tally.tree()
     return FlopCount(
-        macs=tree.macs,
-        params=tree.total_params,
-        by_module=tree,
+        macs=tally.root.macs,
+        params=tally.root.total_params,
+        by_module=tally.root,
         by_operator={name: macs for name, macs in tally.by_operator.most_common() if macs},
         unknown=dict(tally.unknown),
         training=training,

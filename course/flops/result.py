@@ -8,7 +8,8 @@ from html import escape
 from typing import Any
 
 from course.core.i18n import t
-from course.core.tables import as_html, as_text
+from course.core.tables import as_html
+from course.core.text import text_of
 
 
 @dataclass
@@ -102,31 +103,24 @@ class FlopCount:
         """What was counted, the work, and whether it is exact, in one sentence."""
         return f"{self._headline()}{t('; ', '；')}{certificate(self)}{t('.', '。')}"
 
-    def _modules(self, depth: int) -> list[list[str]]:
-        return [[t("module", "模块"), "MACs", "FLOPs", t("share", "占比"), t("parameters", "参数")]] + [
-            ["  " * row["depth"] + f"{row['module'].split('.')[-1] or t('(whole)', '（整体）')} {row['kind']}"]
-            + [f"{row['macs']:,}", f"{row['flops']:,}", f"{row['share']:.1%}", f"{row['params']:,}"]
-            for row in self.rows(depth)
-        ]
-
-    def _notes(self) -> list[str]:
+    def _repr_html_(self) -> str:
         real = t(
             "counted in one real run: the control flow or a kernel needs data, so the number belongs to this input",
             "由一次真实运行得到：控制流或某个算子需要数据，因此这个数只属于这份输入",
         )
         shapes = t("counted from shapes alone, nothing was computed", "只根据形状计数，没有做任何计算")
-        return [certificate(self), real if self.ground == "real" else shapes, convention()]
+        notes = certificate(self), real if self.ground == "real" else shapes, convention()
+        table = [[t("module", "模块"), "MACs", "FLOPs", t("share", "占比"), t("parameters", "参数")]] + [
+            [f"{row['module'] or t('(whole)', '（整体）')} {row['kind']}"]
+            + [f"{row['macs']:,}", f"{row['flops']:,}", f"{row['share']:.1%}", f"{row['params']:,}"]
+            for row in self.rows(2)
+        ]
+        return f"<p>{escape(self._headline())}</p>{as_html(table)}<p>{'<br>'.join(map(escape, notes))}</p>"
 
-    def table(self, depth: int = 2) -> str:
-        """A text table of the modules down to `depth`, then the operators, and how it was counted."""
-        operators = [[t("operator", "算子"), "MACs"]] + [[name, f"{macs:,}"] for name, macs in self.by_operator.items()]
-        modules = as_text(self._modules(depth))
-        return "\n".join([self._headline(), *modules, "", *as_text(operators), "", *self._notes()])
+    def __str__(self) -> str:
+        return text_of(self._repr_html_())
 
-    __repr__, __str__ = sentence, table
-
-    def _repr_html_(self) -> str:
-        return as_html(self._modules(2), self._headline()) + f"<p>{'<br>'.join(map(escape, self._notes()))}</p>"
+    __repr__ = sentence
 
 
 def convention() -> str:

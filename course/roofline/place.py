@@ -19,9 +19,8 @@ from course.core.generators import generators_preserved
 from course.core.i18n import pick, t
 from course.flops import FlopCount, count
 from course.flops.checks import tensors_of as tensors
-from course.flops.copies import Copies
+from course.flops.copies import Copies, Real
 from course.flops.result import certificate
-from course.flops.standins import Real
 from course.roofline.exported import regrouped
 from course.roofline.inside import by_clock, by_kernels, look_s, no_hooks_of_all_modules
 from course.roofline.layer import OUTSIDE, TINY, Peaks, RooflineError, row_of

@@ -15,9 +15,9 @@ from course.core.plain_text import text_of
 from course.core.tables import as_html, as_text
 from course.flops import FlopCount, count
 from course.flops.checks import CountError, describe
+from course.flops.copies import Real
 from course.flops.counting import attempt
 from course.flops.result import certificate, convention
-from course.flops.standins import Real
 from course.lessons.l03_flops.peers import PeerCount, ask_all
 from course.lessons.l03_flops.reasons import explain
 

@@ -25,8 +25,7 @@ from torch import nn
 
 from course.core.generators import generators_preserved
 from course.core.i18n import Text, both
-from course.flops.copies import Copies
-from course.flops.standins import Real
+from course.flops.copies import Copies, Real
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def test_checkpointing_counts_what_is_computed_again() -> None:
     # two forwards, four gradients, and the first layer once more (the second stops early: nothing of it is
     # needed)
     assert again.macs == (2 + 4 + 1) * 2 * 8 * 8
-    assert again["0"].macs == 4 * 128 and again["2"].macs == 3 * 128
+    assert again["sequential_0.0"].macs == 4 * 128 and again["sequential_0.2"].macs == 3 * 128
     assert pair[0].weight.grad is None
 
 

@@ -22,8 +22,8 @@ from benchmarks.zoo import ZOO
 from benchmarks.zoo_parts import Entry, Square
 from benchmarks.zoo_steps import STEPS
 from course.flops import CountError, count
+from course.flops.copies import Real
 from course.flops.counting import attempt
-from course.flops.standins import Real
 
 X = torch.eye(4)
 HONEST = ("TorchScript", "padding", "branch of torch.cond")
