@@ -11,7 +11,6 @@ meaningful on a quiet machine only.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import time
 import warnings
@@ -172,13 +171,8 @@ def main() -> None:
             notes.append(f"{tool}: not measured: {error}")
             continue
         print(f"{tool}: {', '.join(shares(found[tool]['forward']))}", flush=True)
-        missing = [
-            name
-            for kind in found[tool].values()
-            if isinstance(kind, dict)
-            for name, was in kind.items()
-            if was == "flagged"
-        ]
+        verdicts = found[tool]["forward"] | found[tool]["step"]
+        missing = [name for name, was in verdicts.items() if was == "flagged"]
         notes += [f"{tool} flagged: {', '.join(missing)}."] * bool(missing)
     head = ["tool", "exact", *VERDICTS.values()]
     lines += [f"## A forward: {len(ZOO)} modules with hand-derived MACs", ""]
@@ -191,5 +185,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(KeyboardInterrupt):
-        main()
+    main()

@@ -42,8 +42,9 @@ def count(model: Any = None, /, *inputs: Any, training: bool = False, **kwargs: 
     The model runs here, on any device, as a copy in which every tensor has a shape alone; where the forward needs data
     it runs for real, on another copy, so that what it prints appears twice. Nothing of the caller's changes: weights, buffers,
     attributes, containers, closures, globals and classes of the user's own code, random generators and switches of torch. Not
-    covered: files, messages, the environment, settings of Python such as its print options, and what the forward changes in
-    installed packages. An iterator given as an argument is refused.
+    covered: files, messages, the environment, settings of Python such as its print options, what the forward changes in installed
+    packages, and other threads of yours: where they read the same globals, closures and classes, they meet the copies meanwhile. An
+    iterator given as an argument is refused.
 
     Convention: one MAC = one multiply feeding one accumulate in a contraction; FLOPs = 2 x MACs; norms, activations,
     pooling, bias, softmax count 0, and so do products that a separate operator sums, as in `(a * b).sum()`; padding taps

@@ -8,8 +8,8 @@ from html import escape
 from typing import Any
 
 from course.core.i18n import t
+from course.core.plain_text import text_of
 from course.core.tables import as_html
-from course.core.text import text_of
 
 
 @dataclass

@@ -77,15 +77,17 @@ class WallClock(Clock):
     """perf_counter around timeit's loop, fenced by `fence` (waits until the devices are idle; None on a CPU)."""
 
     def __init__(self, device: str, fence: Callable[[], Any] | None = None) -> None:
-        now = time.perf_counter
-        self.device, self._read, self._timers = device, now, dict[int, timeit.Timer]()
+        self.device, self._fence, self._timers = device, fence, dict[int, timeit.Timer]()
         self.block_s = MIN_BLOCK_S if fence else SHORT_BLOCK_S
-        if fence:
-            self._read = lambda: (fence(), now())[1]
+
+    def reader(self) -> Callable[[], float]:
+        """What is read before and after a block, in seconds."""
+        now, fence = time.perf_counter, self._fence
+        return (lambda: (fence(), now())[1]) if fence else now
 
     def block(self, f: Function, calls: int) -> float:
         if id(f) not in self._timers:
-            self._timers[id(f)] = timeit.Timer(f, timer=self._read)
+            self._timers[id(f)] = timeit.Timer(f, timer=self.reader())
         return self._timers[id(f)].timeit(calls)
 
 
