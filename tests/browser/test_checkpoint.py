@@ -32,9 +32,9 @@ def kernel_process(book) -> psutil.Process:
     raise AssertionError("the kernel has no process")
 
 
-def saved_answers(book, lesson: str = LESSON) -> dict:
+def saved_answers(book) -> dict:
     notebook = json.loads((book.lab.work / book.name).read_text("utf-8"))
-    answers, problems = harvest(notebook, None, lesson)
+    answers, problems = harvest(notebook, None, LESSON)
     assert problems == []
     return {item: tuple(answer.get("options", ())) for item, answer in answers.items()}
 
