@@ -252,7 +252,7 @@ def message_html(one: Message, pasted: str = "") -> str:
     rows = one.rows()
     if one.experiment:
         rows.append((t("See it", "动手看"), f'`observe("{one.experiment}")`'))
-    rows.append((t("torch", "torch 版本"), one.versions))
+    rows.append((t("torch", "torch 版本"), pick(one.versions)))
     return _entry(f"🚑 {messages.wording(one, pasted)}", rows, one.source, one.cure_code)
 
 
@@ -268,9 +268,11 @@ def answer_html(one: Answer) -> str:
 
 
 def _title(one: Answer) -> str:
-    """What a card is called, where the call that shows it does not say it; that of any other answer does."""
-    title = plain(pick(one.title)) if isinstance(one, knowledge.Knowledge) else ""
-    return t(": ", "：") + title if title and title != one.id else ""
+    """What a card is called, or asks where its title is its id; the call that shows any other answer says what that is called."""
+    if not isinstance(one, knowledge.Knowledge):
+        return ""
+    title = plain(pick(one.title))
+    return t(": ", "：") + (plain(pick(one.asks)) if title == one.id else title)
 
 
 def call(one: Answer) -> str:

@@ -10,12 +10,12 @@ import torch
 
 import course
 from course import flags
-from course.core.i18n import LANGUAGES
+from course.core.i18n import LANGUAGES, pick, speaking
 from course.experiment import base
 from course.experiment.new_process import answer_of
 from course.questions import answers, knowledge, messages
 from course.questions.bank import read_yaml
-from course.verbs.keeping import what
+from course.verbs.keeping import message_html, what
 
 KNOWN = messages.read()
 PROVOKED = [one for one in KNOWN.values() if one.provoke]
@@ -30,6 +30,9 @@ def test_messages_are_sound_and_lead_to_what_is_there():
     assert {one.group for one in KNOWN.values()} <= set(messages.GROUPS)
     assert {name for one in KNOWN.values() for name in one.switches} <= set(flags.TABLE)
     assert {one.experiment for one in KNOWN.values() if one.experiment} <= set(base.load_all())
+    for code in LANGUAGES:
+        with speaking(code):
+            assert all(pick(one.versions) in message_html(one) for one in KNOWN.values())
 
 
 def said_by(code: str) -> str:
@@ -95,8 +98,6 @@ def test_a_message_inside_another_is_left_out():
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_what_shows_meaning_check_and_cure(code, capsys):
-    from course.core.i18n import speaking
-
     with speaking(code):
         course.what("RuntimeError: GET was unable to find an engine\n to execute this computation")
         said = capsys.readouterr().out
