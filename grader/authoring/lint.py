@@ -123,18 +123,14 @@ def _used_ids(cell: Cell) -> Iterator[tuple[str, str, int]]:
 
 
 def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[Found]:
-    items = files.checkpoint_items(project, lesson)
-    hidden = tasks(project, lesson)
-    asked = [cell.id for cell in cells if cell.kind == "question"]
+    known = {"question": files.checkpoint_items(project, lesson), "task": tasks(project, lesson)}
     for cell in cells:
-        if cell.kind == "task" and cell.id not in hidden:
-            yield (cell.line, "task-missing", f"task {cell.id!r} is not in {project.task_module(lesson)}")
+        if cell.kind == "task" and cell.id not in known["task"]:
+            yield cell.line, "task-missing", f"task {cell.id!r} is not in {project.task_module(lesson)}"
         if cell.kind == "task" and not re.search(r"### BEGIN SOLUTION.*### END SOLUTION", cell.body, re.DOTALL):
-            yield (cell.line, "solution-marks", f"task {cell.id!r} has no ### BEGIN SOLUTION ... ### END SOLUTION")
+            yield cell.line, "solution-marks", f"task {cell.id!r} has no ### BEGIN SOLUTION ... ### END SOLUTION"
         if cell.id is not None and sum((other.id, other.language) == (cell.id, cell.language) for other in cells) > 1:
             yield cell.line, "asked-twice", f"{cell.id!r} stands in this checkpoint twice"
-    for missing in sorted(set(items) - set(asked)):
-        yield 1, "never-asked", f"item {missing!r} of the checkpoint is never asked"
-    done = {cell.id for cell in cells if cell.kind == "task"}
-    for missing in sorted(set(hidden) - done):
-        yield 1, "never-asked", f"task {missing!r} is never set"
+    for kind, there in known.items():
+        for missing in sorted(set(there) - {cell.id for cell in cells if cell.kind == kind}):
+            yield 1, "never-asked", f"{kind} {missing!r} of the checkpoint is never asked"

@@ -19,7 +19,7 @@ from course.core.markup import link as html_link
 from course.flags import DEPENDS, GROUPS, TABLE, WHEN, Switch, module_of
 from course.questions import knowledge, messages
 from course.questions.bank import read_yaml
-from grader.project import Project, ProjectError, met_in
+from grader.project import Project, met_in
 from grader.project.template import render
 
 FOLDER = Path(__file__).parent / "pages"
@@ -163,22 +163,9 @@ def _messages(project: Project, code: str, root: str | None) -> dict[str, Any]:
 
 
 def claims(project: Project) -> dict[str, dict[str, Any]]:
-    """The beliefs of ``course/lessons/misconceptions.yaml`` of which it says what is true: id -> en, zh, truth, source.
-
-    Raises ProjectError where an entry says a part of that alone.
-    """
-    path = project.learner_folder / "misconceptions.yaml"
-    found = {name: row for name, row in read_yaml(path).items() if {*row} - {"en", "zh"}}
-    for name, row in found.items():
-        if (
-            {*row} != {"en", "zh", "truth", "source"}
-            or not isinstance(row["truth"], dict)
-            or {*row["truth"]} != {*LANGUAGES}
-        ):
-            raise ProjectError(
-                f"{path}: {name}: truth (in both languages) and source go together: write both or neither"
-            )
-    return found
+    """The beliefs of ``course/lessons/misconceptions.yaml`` of which it says what is true: id -> en, zh, truth, source."""
+    known = read_yaml(project.learner_folder / "misconceptions.yaml")
+    return {name: row for name, row in known.items() if "truth" in row}
 
 
 def _claims(project: Project, code: str, root: str | None) -> dict[str, Any]:

@@ -42,24 +42,23 @@ class Page:
     styles: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
 class Pictures:
-    """Pictures as files in one folder, named by their content."""
+    """Pictures as files in one folder, named by their content. address: of the folder, as a page names it."""
 
-    def __init__(self, folder: Path, address: str) -> None:
-        self.folder, self.address = folder, address
+    folder: Path
+    address: str
 
     def out_of(self, text: str) -> str:
         """The HTML with every picture in it as a file, loaded when it is seen."""
-        return IMAGE.sub(lambda found: f'<img {found[1]}loading="lazy" src="{self.kept(found[2], found[3])}"', text)
+        return IMAGE.sub(self._kept, text)
 
-    def kept(self, kind: str, data: str) -> str:
-        """Write a picture; returns its address."""
-        name = hashlib.sha256(data.encode()).hexdigest()[:20] + ENDINGS[kind]
-        path = self.folder / name
-        if not path.exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(base64.b64decode(data))
-        return f"{self.address}/{name}"
+    def _kept(self, found: re.Match[str]) -> str:
+        before, kind, data = found.groups()
+        path = self.folder / (hashlib.sha256(data.encode()).hexdigest()[:20] + ENDINGS[kind])
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(base64.b64decode(data))
+        return f'<img {before}loading="lazy" src="{self.address}/{path.name}"'
 
 
 def raw(body: str) -> str:

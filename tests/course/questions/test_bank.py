@@ -183,17 +183,9 @@ MET = met_in(Project())
 def test_every_claim_is_well_made_and_met_by_a_practice_question():
     known = claims(Project())
     assert len(known) >= 35 and [one for one in known if one not in MET] == []
-
-
-def test_a_claim_that_is_half_made_is_named(tmp_path):
-    row = {"en": "One.", "zh": "一。", "truth": {"en": "Two.", "zh": "二。"}, "source": "https://example.org"}
-    path = tmp_path / "course" / "lessons" / "misconceptions.yaml"
-    path.parent.mkdir(parents=True)
-    for fault in ({"source": None}, {"truth": {"en": "Only English."}}):
-        half = {name: value for name, value in {**row, **fault}.items() if value is not None}
-        path.write_text(yaml.safe_dump({"right": row, "half": half}), "utf-8")
-        with pytest.raises(ProjectError, match="half: .*go together"):
-            claims(Project(tmp_path))
+    for name, row in read_yaml(Project().learner_folder / "misconceptions.yaml").items():
+        assert {*row} == {"en", "zh", "truth", "source"} if name in known else {*row} == {"en", "zh"}, name
+        assert {*row.get("truth", ("en", "zh"))} == {"en", "zh"}, name
 
 
 def test_every_belief_is_named_by_a_question():
