@@ -55,15 +55,16 @@ class Overview(CourseStep):
             "lang": {"en": "en", "zh": "zh-Hans"}[language],
             "css": css(CSS),
             "word": word,
-            "title": word["title"].format(lesson=lesson),
-            "whose": student,
-            "due": word["due"].format(when=shown(due, self.course_timezone)) if due else "",
+            "lesson": lesson,
+            "student": student,
+            "due": shown(due, self.course_timezone) if due else "",
             "held": self._next_step(state, due, word, language) if held else "",
             "lost": bool(held and state.get("lost")),  # the wrong file came: there is nothing of the student's to show
             "waits": any(row["waits"] for row in rows),
-            "score": word["score"].format(points=format_points(max(0.0, said["score"])), top=said["max_score"]),
-            "late": word["late"].format(points=format_points(said["late_penalty"])) if said["late_penalty"] else "",
-            "counts": [counts[how] for how in ("correct", "partly", "incorrect", "not attempted")],
+            "points": format_points(max(0.0, said["score"])),
+            "top": said["max_score"],
+            "late": format_points(said["late_penalty"]) if said["late_penalty"] else "",
+            "counts": {how.replace(" ", "_"): counts[how] for how in SIGNS},
             "rows": rows,
             "graded": {row["id"]: {**row, "number": place} for place, row in enumerate(rows, start=1)},
             "ideas": self._ideas(state, lesson, word, language),
@@ -101,22 +102,19 @@ class Overview(CourseStep):
 
 
 def _row(cell: NotebookNode, mark: CellMark, state: dict, word: dict, language: str) -> Data:
-    """What the page says of one graded cell. how: its state; aside: the remark where a mark was given by hand, or ""."""
+    """What the page says of one graded cell. how: its state; sign: that in words."""
     own = cell.metadata.nbgrader.grade_id
     verdict = state.get("verdicts", {}).get(own, {})
     name = verdict.get("name") or (f"{word['text']} `{own}`" if cell.cell_type == "markdown" else own)
-    by_hand, waits = mark.manual is not None, mark.points is None
-    how = _state(mark, verdict.get("state"))
-    points = "–" if waits else f"{format_points(mark.points)} / {mark.top:g}"
-    sign = f"{SIGNS[how]} {pick(WORDS[how], language)}"
+    how, waits = _state(mark, verdict.get("state")), mark.points is None
     return {
         "id": own,
         "name": inline(name if len(name) <= LONGEST else name[:LONGEST].rsplit(" ", 1)[0] + " …"),
         "how": how,
-        "points": points,
+        "points": "–" if waits else f"{format_points(mark.points)} / {mark.top:g}",
         "waits": waits,
-        "words": f"… {word['waits']}" if waits else sign + (word["by_hand"] if by_hand else ""),
-        "aside": word["stands"].format(points=points) if by_hand else "",
+        "sign": f"{SIGNS[how]} {pick(WORDS[how], language)}",
+        "by_hand": mark.manual is not None,
     }
 
 
