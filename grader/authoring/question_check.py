@@ -19,7 +19,7 @@ from course.questions.items import BankError, Item, completed, parse_item, redra
 from course.questions.lint import SEEDS, Finding, lint_items, lint_variants
 from course.questions.variants import alternatives
 from course.questions.verify import run_verify
-from grader.project import Project, ProjectError, beliefs, checkpoint_items, practice_items, read_yaml
+from grader.project import Project, ProjectError, beliefs, checkpoint_items, read_yaml
 from grader.project.task import tasks
 
 TEMPLATE = Path(__file__).with_name("question_template.yaml")
@@ -161,12 +161,13 @@ def _template_rows(path: Path) -> list[int]:
 
 def known_ids(project: Project) -> dict[str, set[str]]:
     """All existing ids: kind -> ids."""
+    practice = {row["id"] for path in project.learner_folder.glob("l*/items.yaml") for row in read_yaml(path) or ()}
     checkpoint = {identity for lesson in project.checkpoints() for identity in checkpoint_items(project, lesson)}
     exercises = {name for path in project.root.glob("course/*/*/exercises.yaml") for name in read_yaml(path)}
     own = {name for lesson in project.own_checkpoints() for name in tasks(project, lesson)}
     cases = {one["id"] for path in project.learner_folder.glob("*/cases.yaml") for one in read_yaml(path)}
     return {
-        "item": set(practice_items(project)) | checkpoint,
+        "item": practice | checkpoint,
         "checkpoint item": checkpoint,
         "exercise": exercises | own,
         "experiment": _experiments(project),

@@ -139,15 +139,6 @@ def checkpoint_items(project: Project, lesson: str) -> dict[str, dict]:
     return {row["id"]: completed(row, lesson, checkpoint=True) for row in rows}
 
 
-def practice_items(project: Project) -> dict[str, dict]:
-    """All practice items of all lessons by id."""
-    found = {}
-    for path in sorted(project.learner_folder.glob("l*/items.yaml")):
-        for row in read_yaml(path) or []:
-            found[row["id"]] = completed(row, path.parent.name.removeprefix("l"))
-    return found
-
-
 def beliefs(project: Project) -> dict[str, Text]:
     """The misconceptions that questions may name: id -> statement."""
     return bank.Bank(project.learner_folder).misconceptions()

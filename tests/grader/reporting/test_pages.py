@@ -15,13 +15,14 @@ import pytest
 
 from course.core.i18n import both, pick
 from course.experiment.base import load_all
+from course.questions.bank import load_bank
 from course.questions.items import Trap
 from grader.cli import main
 from grader.course import Course
 from grader.course.marks import CellMark
 from grader.handin.answers import keyed_items
 from grader.handin.roster import Roster
-from grader.project import MOST_REMEDIES, Project, ProjectError, practice_items, remedies
+from grader.project import MOST_REMEDIES, Project, ProjectError, remedies
 from grader.project.task import tasks
 from grader.reporting.export import into
 from grader.reporting.give_out import feedback
@@ -148,9 +149,9 @@ def test_the_page_loads_nothing_runs_nothing_and_names_nobody(language, subjects
 
 
 def test_what_meets_a_belief_exists_in_the_course():
-    found, known = remedies(Project(), "05_cudnn_benchmark"), practice_items(Project())
+    found, known = remedies(Project(), "05_cudnn_benchmark"), load_bank()
     assert len(found) > 50 and all(len(one[kind]) <= MOST_REMEDIES for one in found.values() for kind in one)
-    assert all(known[name]["kind"] != "predict" for one in found.values() for name in one["practice"])
+    assert all(known[name].kind != "predict" for one in found.values() for name in one["practice"])
     assert {name for one in found.values() for name in one["experiments"]} <= set(load_all())
 
 
