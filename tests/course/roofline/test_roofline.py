@@ -6,6 +6,7 @@ import random
 import statistics
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -189,6 +190,15 @@ def test_odd_requests_get_a_sentence(arguments, small_probes):
     with speaking("zh"), pytest.raises(ValueError, match="。") as caught:
         peaks(**({"device": "cpu"} | arguments))
     assert caught.value._render_traceback_() == [str(caught.value)]
+
+
+def test_the_best_block_of_a_probe_is_its_rate():
+    took_s = iter([0.5, 0.5, 0.25, 1.0])  # the first one says how many calls make a block
+    clock = SimpleNamespace(
+        device="cpu", block_s=1e-3, now=time.perf_counter, block=lambda f, calls: calls * next(took_s)
+    )
+    probe = peaks_module.Probe(100.0, lambda: None, clock)
+    assert [probe.time().rate for _ in range(3)] == [200.0, 400.0, 400.0]
 
 
 def test_products_that_do_not_fit_are_left_out(small_probes, monkeypatch):
