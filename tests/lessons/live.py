@@ -6,12 +6,14 @@ import functools
 import re
 from collections.abc import Sequence
 from typing import Any
+from xml.etree import ElementTree
 
 from course.core.i18n import LANGUAGES
 from course.core.records import Record
 from course.experiment import base
 from course.experiment.reading import OPEN
 from course.figures.plot import Plot, style
+from course.figures.svg import PHONE, SvgPicture
 
 
 @functools.cache
@@ -50,10 +52,15 @@ def check_shown(record: Record) -> str:
 
 
 def check_picture(record: Record, bets: dict[str, str | float] | None = None) -> Any:
-    """What the experiment draws of the record: an SvgPicture, a Table or a Plot, with words."""
+    """What the experiment draws of the record: an SvgPicture, a Table or a Plot, with words, and nothing beside the paper of a phone."""
     picture = base.get(record.experiment).draw(record, bets or {})
     assert picture.alt and "nan" not in picture.alt
     assert marks(picture) if isinstance(picture, Plot) else picture.html()
+    if isinstance(picture, SvgPicture):
+        for mark in (paper := ElementTree.fromstring(picture.svg(PHONE))):
+            _, _, *size = map(float, paper.attrib["viewBox"].split())
+            for names, end in zip((("x", "cx"), ("y", "cy")), size, strict=True):
+                assert all(-1 <= float(mark.get(name, 0)) <= end + 1 for name in names), ElementTree.tostring(mark)
     return picture
 
 

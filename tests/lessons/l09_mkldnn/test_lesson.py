@@ -160,7 +160,8 @@ def half(kind):
 
 def threads(small, large, count=2, times=1.0):
     rows = [{"size": size, "threads": count, **ratio(kind)} for size, kind in (("small", small), ("large", large))]
-    return [{**row, "ratio": row["ratio"] * times, "one_ms": 1.0, "all_ms": 1.5} for row in rows]
+    moved = [{name: row[name] * times for name in ("ratio", "low", "high")} for row in rows]
+    return [{**row, **far, "one_ms": 1.0, "all_ms": 1.5} for row, far in zip(rows, moved, strict=True)]
 
 
 def few(rows):
