@@ -35,8 +35,8 @@ class Peaks:
     """The measured peaks of one device.
 
     flops_per_s: FLOP/s of the best matrix product or convolution. bytes_per_s: bytes/s of the best memory stream.
-    dtype: "float32" and the like. threads: CPU threads in force. created: UTC, ISO 8601. precision: that of float32 in force, for products
-    and for convolutions (a float32 peak depends on it). notes: sentences.
+    dtype: "float32" and the like. threads: CPU threads in force. machine: its passport (course.core.machine). created: UTC, ISO 8601.
+    precision: that of float32 in force, for products and convolutions (a float32 peak depends on it). notes: sentences.
     """
 
     flops_per_s: float
@@ -44,6 +44,7 @@ class Peaks:
     dtype: str
     device: str
     threads: int
+    machine: Mapping[str, Any]
     created: str
     precision: str = ""
     notes: tuple[str, ...] = ()

@@ -70,7 +70,7 @@ def peaks(device: Any = None, dtype: torch.dtype = torch.float32, max_time: floa
         end_progress(bar)
     work, traffic = (max(probes, key=lambda probe: probe.rate) for probes in kinds)
     kind, now = str(dtype).removeprefix("torch."), datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    about = kind, watch.device, torch.get_num_threads(), now, precision(watch.device)
+    about = kind, watch.device, torch.get_num_threads(), machine.passport(), now, precision(watch.device)
     return Peaks(work.rate, traffic.rate, *about, tuple(disturbed(min(work.got, traffic.got))))
 
 

@@ -348,7 +348,7 @@ def draw_roof(record: Record, bets: dict) -> Plot:
         name: peak[name]
         for name in ("flops_per_s", "bytes_per_s", "dtype", "device", "threads", "precision", "created")
     }
-    found = Peaks(**given)
+    found = Peaks(**given, machine=record.machine)
     layers = [{**row, "layer": telling.name(row["operation"])} for row in operations]
     rates = {row["operation"]: row["flops"] / row["time_ms"] * 1e3 for row in operations}
     one, many = (f"linear, batch {size}" for size in BATCHES)

@@ -18,7 +18,7 @@ from course.roofline.layer import OUTSIDE, row_of
 from course.roofline.replay import moved, tensors
 
 peaks_module = sys.modules["course.roofline.peaks"]
-GIVEN = Peaks(100e9, 20e9, "float32", "cpu", 1, "2026-05-01T09:30:00Z")  # ridge: 5 FLOPs a byte
+GIVEN = Peaks(100e9, 20e9, "float32", "cpu", 1, {}, "2026-05-01T09:30:00Z")  # ridge: 5 FLOPs a byte
 STEADY = (0.97, 0.97, 0.97, 0.98, 0.99, 1.0, 1.0, 1.01, 1.02, 1.03, 1.03, 1.03)
 
 

@@ -23,7 +23,7 @@ from course.roofline.layer import OUTSIDE
 from course.roofline.place import _Run
 
 place_module, peaks_module = (sys.modules[f"course.roofline.{name}"] for name in ("place", "peaks"))
-ABOUT = ("float32", "cpu", torch.get_num_threads(), "2026-05-01T00:00:00Z")
+ABOUT = ("float32", "cpu", torch.get_num_threads(), {}, "2026-05-01T00:00:00Z")
 BEYOND = Peaks(1e18, 1e18, *ABOUT)  # a roof no layer here can beat
 
 
@@ -349,7 +349,7 @@ def test_a_hook_that_changes_what_passes_is_part_of_the_forward():
     assert list(named(placed(model, torch.randn(3, 8)))) == ["0", "1"]
 
 
-GIVEN = Peaks(1e18, 1e18, "float32", "cuda", torch.get_num_threads(), "2026-05-01T00:00:00Z")
+GIVEN = Peaks(1e18, 1e18, "float32", "cuda", torch.get_num_threads(), {}, "2026-05-01T00:00:00Z")
 
 
 class Small(nn.Module):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -77,7 +78,7 @@ def test_a_row_that_was_left_out_is_named_beside_those_that_are_drawn():
 
 @pytest.mark.parametrize("rounds", [1, 11, 12])
 def test_a_layer_has_a_range_from_twelve_rounds_on(rounds):
-    peaks = Peaks(1e11, 1e10, "float32", "cpu", 1, "2026-01-01T00:00:00Z")
+    peaks = Peaks(1e11, 1e10, "float32", "cpu", 1, {}, "2026-01-01T00:00:00Z")
     samples = tuple(1.0 + 0.1 * number for number in range(rounds))
     row = row_of("a", "Linear", 1, (10**6, 10**6), samples, peaks)
     wide = rounds >= FEWEST_ROUNDS
@@ -114,7 +115,7 @@ class Slow:
 def clock(monkeypatch):
     """A pretended clock, by which deadlines go too."""
     pretended = NoisyClock(1)
-    monkeypatch.setattr(timed, "time", SimpleNamespace(monotonic=pretended.now))
+    monkeypatch.setattr(timed, "time", SimpleNamespace(**{**vars(time), "monotonic": pretended.now}))
     return pretended
 
 
