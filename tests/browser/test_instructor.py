@@ -111,7 +111,7 @@ def test_the_button_marks_in_the_sandbox_and_a_mark_by_hand_stays(fresh_page, co
     line.locator("td.score", has_text="6.17 / 13").wait_for()
     press(frame, "generate-feedback")
     feedback = (course.work / "feedback" / STUDENT / LESSON / f"{NOTEBOOK}.html").read_text("utf-8")
-    assert "Say why the sum cannot be zero." in feedback and "1.5 of 3 points" in feedback
+    assert "Say why the sum cannot be zero." in feedback and "1.5 / 3" in feedback
     page.goto((course.work / "feedback" / STUDENT / LESSON / f"{NOTEBOOK}.html").as_uri())
 
 
