@@ -1,8 +1,8 @@
 """Copy everything that a call can reach, so that what runs on the copies changes nothing of the caller's.
 
-For a tensor stands a shape without memory (`Shapes`) or a copy with data (`Real`). Objects are copied as pickle takes them apart.
-Functions and classes are not copied: what the user's own ones read (closures, defaults, globals that they name, attributes of classes)
-is exchanged for its copy while the copies run. Code of installed packages is used as it is.
+For a tensor stands a shape without memory (`Shapes`) or a copy with data (`Real`). Objects are copied as pickle takes them apart,
+functions with their closures and with the globals that the user's own functions name. Classes are not copied: what the user's own ones
+hold is exchanged for its copy while the copies run. Code of installed packages is used as it is.
 """
 
 from __future__ import annotations
@@ -44,12 +44,11 @@ _STARTS = frozenset(
 )
 """Names of what starts other threads."""
 ALONE = threading.RLock()
-"""One run on copies at a time: globals, classes and settings belong to the whole process."""
-_WRAPPERS = (staticmethod, classmethod, property)
-_CODE, _SLOTS = (types.FunctionType, *_WRAPPERS), (types.MemberDescriptorType, types.GetSetDescriptorType)
+"""One run on copies at a time: classes and settings belong to the whole process."""
+_CODE = (types.FunctionType, staticmethod, classmethod, property)
+_SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 _PYTHONS = ("__dict__", "__weakref__", "__doc__", "__module__", "__slots__", "_abc_impl")
 """What Python keeps in a class for itself."""
-_ABSENT, _EMPTY = object(), types.CellType()
 
 
 class Shapes:
@@ -167,7 +166,7 @@ class Copies:
     """Copies of objects; the same object gives the same copy.
 
     ground: says what stands for a tensor, and is told when something is used that cannot be copied. doubts: gets what is met that a
-    count cannot see. tensors: those met. arrays: whether NumPy's were met. names: that the user's code uses.
+    count cannot see. tensors: those met. arrays: whether NumPy's were met. names: that copied code uses.
     """
 
     def __init__(self, ground: Shapes, doubts: Counter[str]) -> None:
@@ -175,16 +174,20 @@ class Copies:
         self.names = {"forward"}
         self._memo: dict[int, Any] = {}
         self._alive: list[Any] = []  # an id means something only while its object lives
-        self._read: list[tuple[types.CodeType, dict[str, Any]]] = []  # code of the user's, and its globals
+        self._spaces: dict[int, dict[str, Any]] = {}  # by the id of the globals, those of copied functions
         self._followed: set[tuple[int, int]] = set()
-        self._classes: dict[type, None] = {}  # of the user's
-        self._places: dict[tuple[int, str], tuple[Any, str, Any]] = {}
+        self._classes: dict[type, set[str]] = {}  # of the user's, and which of their names were copied
+        self._exchanged: list[tuple[type, str, Any]] = []
         self._makers = {
             torch.Tensor: self._tensor,
             np.ndarray: self._array,
             types.FunctionType: self._function,
             types.BuiltinFunctionType: self._builtin,
+            types.CellType: self._cell,
             types.ModuleType: self._namespace,
+            staticmethod: lambda x: staticmethod(self(x.__func__)),
+            classmethod: lambda x: classmethod(self(x.__func__)),
+            property: lambda x: property(self(x.fget), self(x.fset), self(x.fdel)),
             types.MethodType: lambda x: types.MethodType(self(x.__func__), self(x.__self__)),
             type: self._class,
             _WAITED_FOR: self._refusing,
@@ -264,16 +267,33 @@ class Copies:
 
     # --- code ---
 
-    def _function(self, value: types.FunctionType) -> types.FunctionType:
-        """The function itself, of one that torch.compile wrapped the one inside. What it reads has copies in place."""
-        plain = self._memo[id(value)] = getattr(value, "_torchdynamo_orig_callable", value)
-        for cell in plain.__closure__ or ():
-            self._place(cell, "cell_contents")
-        if _is_own(plain.__globals__.get("__name__")):
-            for name in ("__defaults__", "__kwdefaults__", "__dict__"):
-                self._place(plain, name)
-            self._read.append((plain.__code__, plain.__globals__))
-        return plain
+    def _function(self, value: types.FunctionType) -> Any:
+        """The function with copies of what it reads; of one that torch.compile wrapped the one inside."""
+        if (plain := getattr(value, "_torchdynamo_orig_callable", None)) is not None:
+            return self(plain)
+        space, own = value.__globals__, _is_own(value.__globals__.get("__name__"))
+        if not own and not value.__closure__:
+            return value
+        cells = tuple(map(self, value.__closure__ or ()))
+        if id(value) in self._memo:  # one of the cells held it
+            return self._memo[id(value)]
+        within = self._space(space) if own else space
+        new = self._memo[id(value)] = types.FunctionType(value.__code__, within, value.__name__, None, cells)
+        new.__defaults__, new.__kwdefaults__ = self(value.__defaults__), self(value.__kwdefaults__)
+        vars(new).update(self(vars(value)))
+        if own:
+            self._follow(value.__code__, space)
+        return new
+
+    def _cell(self, value: types.CellType) -> types.CellType:
+        new = self._memo[id(value)] = types.CellType()
+        if value != types.CellType():
+            new.cell_contents = self(value.cell_contents)
+        return new
+
+    def _space(self, space: dict[str, Any]) -> dict[str, Any]:
+        """The globals of copied functions: the same, and a copy of what these functions name."""
+        return self._spaces.setdefault(id(space), {**space})
 
     def _builtin(self, value: types.BuiltinFunctionType) -> Any:
         """Of a list or dict the method of its copy; compiled code that is neither Python's nor torch's nor NumPy's is noted."""
@@ -285,34 +305,16 @@ class Copies:
     def _namespace(self, value: types.ModuleType) -> types.ModuleType:
         if (getattr(value, "__file__", None) or "").endswith((".so", ".pyd", ".dylib")):
             self._note(value.__name__)
-        return value
+        if not _is_own(value.__name__):
+            return value
+        new = types.ModuleType(value.__name__)
+        vars(new).update(self._space(vars(value)))
+        self._spaces[id(vars(value))] = vars(new)
+        return new
 
     def _note(self, name: str | None) -> None:
         if _root(name) not in ("", "torch", "numpy"):
             self.doubts[f"{name} (compiled code)"] += 1
-
-    def _class(self, value: type) -> type:
-        """The class itself; what the user's own code keeps in it is exchanged while the copies run."""
-        if value is type:
-            self.names.add("type()")
-        for one in value.__mro__:
-            if _is_own(one.__module__) and not issubclass(one, enum.Enum):
-                self._classes[one] = None
-        return value
-
-    # --- places: a name in a dict of globals or in a class, the content of a cell, an attribute of a function ---
-
-    def of_call(self, call: tuple[Any, ...]) -> Any:
-        """The copy of a model, its inputs and its keywords, to be run within `in_place`."""
-        with torch.inference_mode(False), torch._C.DisableTorchFunctionSubclass():  # code of a subclass is the user's
-            new = self(call)
-            while self._read or (wanted := [*self._attributes()]):
-                if self._read:
-                    self._follow(*self._read.pop())
-                else:
-                    for place in wanted:
-                        self._place(*place)
-        return new
 
     def _follow(self, code: types.CodeType, space: dict[str, Any]) -> None:
         """Copies the globals that a function names, also those of other files of the user's."""
@@ -323,68 +325,62 @@ class Copies:
         self.names |= names
         if names & _STARTS:
             self.doubts["work in another thread"] += 1
-        for name in names:
-            self._place(space, name)
-            if isinstance(space.get(name), types.ModuleType) and _is_own(space[name].__name__):
-                self._read.append((code, vars(space[name])))
+        for name in names & space.keys():
+            new = self._space(space)[name] = self(space[name])
+            if new is not space[name] and isinstance(new, types.ModuleType):
+                self._follow(code, vars(space[name]))
 
-    def _attributes(self) -> Iterator[tuple[type, str]]:
-        """What the user's classes hold: all data, and the methods whose names the user's code uses."""
-        for owner in self._classes:
+    # --- classes ---
+
+    def _class(self, value: type) -> type:
+        """The class itself; what the user's own code keeps in it is exchanged while the copies run."""
+        if value is type:
+            self.names.add("type()")
+        for one in value.__mro__:
+            if _is_own(one.__module__) and not issubclass(one, enum.Enum):
+                self._classes.setdefault(one, set())
+        return value
+
+    def of_call(self, call: tuple[Any, ...]) -> Any:
+        """The copy of a model, its inputs and its keywords, to be run within `in_place`."""
+        with torch.inference_mode(False), torch._C.DisableTorchFunctionSubclass():  # code of a subclass is the user's
+            new = self(call)
+            while wanted := [*self._attributes()]:
+                for owner, name, item in wanted:
+                    self._classes[owner].add(name)
+                    self._exchanged += [(owner, name, own)] if (own := self(item)) is not item else []
+        return new
+
+    def _attributes(self) -> Iterator[tuple[type, str, Any]]:
+        """What the user's classes hold: all data, and the methods whose names copied code uses."""
+        for owner, done in self._classes.items():
             for name, item in vars(owner).items():
                 if isinstance(item, _CODE):
                     wanted = name in self.names or name.startswith("__")
                 else:
                     wanted = name not in _PYTHONS and not isinstance(item, _SLOTS)
-                if wanted and (id(owner), name) not in self._places:
-                    yield owner, name
-
-    def _place(self, holder: Any, name: str) -> None:
-        """Makes a copy of what is at a place, for `in_place`."""
-        if (id(holder), name) not in self._places:
-            item = _at(holder, name)
-            self._places[id(holder), name] = holder, name, item
-            if isinstance(item, _WRAPPERS):
-                for part in ("__func__", "fget", "fset", "fdel"):
-                    self(getattr(item, part, None))
-            elif item is not _ABSENT:
-                self._places[id(holder), name] = holder, name, self(item)
+                if wanted and name not in done:
+                    yield owner, name, item
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """Copies stand where the user's own code reads during this block; then all is as it was."""
+        """Copies stand in the user's own classes during this block; then these classes are as they were."""
         with ALONE:
-            before = [(holder, name, _at(holder, name)) for holder, name, _ in self._places.values()]
-            kept = {owner: {*vars(owner)} for owner in self._classes}
+            before = {owner: dict(vars(owner)) for owner in self._classes}
             try:
-                for place in self._places.values():
-                    _put(*place)
+                for owner, name, new in self._exchanged:
+                    type.__setattr__(owner, name, new)
                 yield
             finally:
-                for owner, names in kept.items():
-                    before += [(owner, name, _ABSENT) for name in vars(owner) if name not in names]
-                for place in before:
-                    _put(*place)
+                for owner, kept in before.items():
+                    for name in vars(owner).keys() - kept.keys():
+                        type.__delattr__(owner, name)
+                    for name, item in kept.items():
+                        if vars(owner).get(name, kept) is not item:
+                            type.__setattr__(owner, name, item)
 
     def clear(self) -> None:
-        """Lets go of all copies, which hold each other."""
-        for held in (self._memo, self._places, self._classes, self._makers, self.tensors):
+        """Lets go of all copies: functions and their globals hold each other."""
+        kept = self._memo, self._alive, self._spaces, self._classes, self._exchanged, self._makers, self.tensors
+        for held in (*self._spaces.values(), *kept):
             held.clear()
-
-
-def _at(holder: Any, name: str) -> Any:
-    """What is at a place."""
-    if isinstance(holder, (dict, type)):
-        return (holder if isinstance(holder, dict) else vars(holder)).get(name, _ABSENT)
-    return _ABSENT if holder == _EMPTY else getattr(holder, name)
-
-
-def _put(holder: Any, name: str, item: Any) -> None:
-    """Puts something there, or takes it away."""
-    put, drop = setattr, delattr
-    if isinstance(holder, (dict, type)):
-        put, drop = (
-            (dict.__setitem__, dict.__delitem__) if isinstance(holder, dict) else (type.__setattr__, type.__delattr__)
-        )
-    if item is not _at(holder, name):
-        drop(holder, name) if item is _ABSENT else put(holder, name, item)

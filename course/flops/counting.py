@@ -43,8 +43,8 @@ def count(model: Any = None, /, *inputs: Any, training: bool = False, **kwargs: 
     it runs for real, on another copy, so that what it prints appears twice. Nothing of the caller's changes: weights, buffers,
     attributes, containers, closures, globals and classes of the user's own code, random generators and switches of torch. Not
     covered: files, messages, the environment, settings of Python such as its print options, what the forward changes in installed
-    packages, and other threads of yours: where they read the same globals, closures and classes, they meet the copies meanwhile. An
-    iterator given as an argument is refused.
+    packages, and other threads of yours: what they find in classes of your own is a copy meanwhile. An iterator given as an argument is
+    refused.
 
     Convention: one MAC = one multiply feeding one accumulate in a contraction; FLOPs = 2 x MACs; norms, activations,
     pooling, bias, softmax count 0, and so do products that a separate operator sums, as in `(a * b).sum()`; padding taps
