@@ -134,6 +134,11 @@ class Table:
         return f'<td class="{" ".join(filter(None, names))}" data-of="{of}">{_breakable(words)}{mine}</td>'
 
 
+def wide(table: str) -> str:
+    """HTML of a table that may be wider than the page: it scrolls, also by keys."""
+    return f'<div style="overflow-x:auto" tabindex="0">{table}</div>'
+
+
 def _breakable(words: str) -> str:
     """The words as HTML; a narrow column may break a name of code after a dot or an underscore."""
     return BREAK.sub(r"\1<wbr>", escape(words))

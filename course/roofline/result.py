@@ -9,7 +9,7 @@ from typing import Any
 
 from course.core.i18n import both, pick, t
 from course.core.plain_text import text_of
-from course.core.tables import as_html
+from course.core.tables import as_html, wide
 from course.core.units import format_ms, scaled
 from course.figures.block import Block
 from course.figures.plot import Plot
@@ -160,7 +160,7 @@ class Roofline:
     def _repr_html_(self) -> str:
         said = "".join(f"<p>{escape(line)}</p>" for line in (self.sentence(), self.try_first()))
         notes = "".join(f"<p><small>{escape(line)}</small></p>" for line in self.remarks())
-        return f'<div>{said}<div style="overflow-x:auto">{as_html(self._lines())}</div>{notes}</div>'
+        return f"<div>{said}{wide(as_html(self._lines()))}{notes}</div>"
 
     def __str__(self) -> str:
         return text_of(self._repr_html_())

@@ -23,7 +23,7 @@ from course.core import arguments
 from course.core.i18n import t
 from course.core.plain_text import text_of
 from course.core.profiled import events_of, is_kernel, runs_on_cuda
-from course.core.tables import as_html, clip
+from course.core.tables import as_html, clip, wide
 from course.core.units import format_ms
 from course.figures.block import Block
 from course.figures.timeline import timeline_plot
@@ -358,7 +358,4 @@ class Trace:
 
     def _repr_html_(self) -> str:
         tables = "".join(map(as_html, self._tables()))
-        return (
-            f'<p style="max-width:760px"><strong>{html.escape(self.sentence())}</strong></p>'
-            f'<div style="overflow-x:auto">{tables}</div>'
-        )
+        return f'<p style="max-width:760px"><strong>{html.escape(self.sentence())}</strong></p>{wide(tables)}'

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from course.core import arguments
 from course.core.i18n import t
-from course.core.tables import as_html
+from course.core.tables import as_html, wide
 from course.flags import using
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Log:
     def _repr_html_(self) -> str:
         if not self.lines:
             return f"<p>{html.escape(str(self))}</p>"
-        return f'<div style="overflow-x:auto">{as_html(self._table(), figures=False)}</div>'
+        return wide(as_html(self._table(), figures=False))
 
 
 _told: set[str] = set()

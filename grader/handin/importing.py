@@ -223,7 +223,11 @@ def report(course: Course, imported: Imported, path: Path) -> str:
     said += [f"NOT BROUGHT IN: {student}: {why}" for student, why in sorted(imported.kept.items())]
     lines = []
     for name, can_be in sorted(imported.unclear.items()):
-        means = f"it can be {' or '.join(sorted(can_be))}" if can_be else "it names nobody of the roster"
+        means = (
+            f"it can be {' or '.join(sorted(can_be))}"
+            if can_be
+            else "neither it nor a folder of one person's names anybody of the roster"
+        )
         apart = (
             "; others have that name too: put it into a folder with the student's id" if name in imported.alike else ""
         )

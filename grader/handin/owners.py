@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
@@ -81,7 +81,7 @@ class Owners:
 
     def _holds_several(self, place: PurePosixPath) -> bool:
         """Whether a folder holds the hand-ins of several people, so that it is not the hand-in of whom it names: several others are
-        named in it; or it says more than a name, and there is one in several of its folders, or nothing but several of them in it.
+        named in it; or it says more than a name, and one is in several of its folders, or several notebooks or ZIPs are all there is in it.
         """
         here, below = self._named(place.name), set()
         for one in self._inside[place]:
@@ -89,8 +89,10 @@ class Owners:
             below |= {min(found) for found in (self._named(part).students for part in parts) if len(found) == 1}
         if here.whole or not here.students or len(below - here.students) > 1:
             return len(below - here.students) > 1
+        found = self.hand_ins(place)
         alone = all(place in one.parents for one in self.files if OURS.search(one.name))
-        return len(self.hand_ins(place) - (set() if alone else self.files)) > 1
+        kinds = Counter(one.suffix.lower() for one in found & self.files) if alone else Counter()
+        return len(found - self.files) + max(kinds.values(), default=0) > 1  # a notebook beside a ZIP is one hand-in
 
     def _lists(self, entries: list[Entry]) -> dict[PurePosixPath, set[str]]:
         """Folder -> the students whom a list beside it names with it."""

@@ -12,7 +12,7 @@ from torch import nn
 
 from course.core.i18n import pick, t
 from course.core.plain_text import text_of
-from course.core.tables import as_html, as_text
+from course.core.tables import as_html, as_text, wide
 from course.flops import FlopCount, count
 from course.flops.checks import CountError, describe
 from course.flops.copies import Real
@@ -161,7 +161,7 @@ class Differences:
 
     def _repr_html_(self) -> str:
         head = (t("tool", "工具"), t("MACs more than ours", "比我们多的 MACs"), t("why", "原因"))
-        return f'<div style="overflow-x:auto">{as_html([head, *self._lines()], figures=False)}</div>'
+        return wide(as_html([head, *self._lines()], figures=False))
 
     def __str__(self) -> str:
         return text_of(self._repr_html_()) if self.rows else ""

@@ -131,6 +131,13 @@ def test_a_folder_with_several_hand_ins_is_not_one_persons_also_where_it_holds_a
     assert [owners.of(PurePosixPath(path))[0] for path in paths[:2]] == [frozenset()] * 2
 
 
+@pytest.mark.parametrize(("names", "owner"), [("ab.ipynb work.zip", {"ada"}), ("x.zip y.zip", set())])
+def test_a_notebook_beside_a_zip_is_one_hand_in_and_two_zips_are_two(known, names, owner):
+    paths = [f"Ada Lovelace_1_assignsubmission_file_/{name}" for name in names.split()]
+    owners = Owners([*map(entry, paths)], known, {}, lambda one: True)
+    assert [owners.of(PurePosixPath(path))[0] for path in paths] == [owner] * 2
+
+
 @pytest.mark.parametrize(
     ("paths", "named", "lines"),
     [
@@ -352,7 +359,7 @@ def test_a_class_out_of_an_archive_is_marked_and_gets_its_feedback_back(root, tm
     words = ["import", str(file), "--dir", str(root)]
     assert main(words) == 1
     said = capsys.readouterr().out
-    assert "3 new" in said and "NOT TAKEN: No Body_6_assignsubmission_file_: it names nobody" in said
+    assert "3 new" in said and "NOT TAKEN: No Body_6_assignsubmission_file_: neither it nor" in said
     assert "of nobody, left out: readme.txt" in said
     (again,) = re.findall("run `python -m grader (.+)` again", said)
     (line,) = [one for one in said.splitlines() if one.startswith("STUDENT;")]
