@@ -10,10 +10,8 @@ from course.core.units import scaled
 from course.figures.plot import GUIDE
 from course.roofline.layer import TINY, Peaks, Row, bound_word, by_bound, percent
 
-NAMED = 6
-"""How many layers, the slowest first, are written by name."""
-LARGEST = 500.0
-"""Area of the point of a layer that takes all the time, in points squared."""
+NAMED = 6  # layers, the slowest first, are written by name
+LARGEST = 500.0  # area of the point of a layer that takes all the time, in points squared
 
 
 def draw(points: Sequence[Row], roof: Peaks, ax: Any) -> None:

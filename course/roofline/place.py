@@ -66,15 +66,8 @@ def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: 
         raise RooflineError(t(english, chinese))
     require_positive(max_time=max_time)
     model = regrouped(model)
-    named = tensors([*model.parameters(), *model.buffers(), *inputs, *kwargs.values()])
-    held = [x for x in named if not x.is_meta]  # those of an offloaded model come when they are needed
-    if named and not held:
-        raise RooflineError(
-            t(
-                "Model and inputs are on the device meta, without data: nothing runs there. count(model, x) counts there, too.",
-                "模型和输入都在 meta 设备上，没有数据，什么也跑不了。count(model, x) 在那里也能计数。",
-            )
-        )
+    held = tensors([*model.parameters(), *model.buffers(), *inputs, *kwargs.values()])
+    held = [x for x in held if not x.is_meta] or held  # weights of an offloaded model come when they are needed
     device, dtypes = str(held[0].device) if held else "cpu", [x.dtype for x in held if x.is_floating_point()]
     with torch.no_grad(), no_hooks_of_all_modules():
         counted = count(model, *inputs, **kwargs)
