@@ -25,11 +25,11 @@ style:
 test: style      ## all quick tests and one of each real thing: a lesson, a card in JupyterLab, a class, the book, an install (3 minutes)
 	@$(PYTEST) -m "not long and (not slow or one_of_each)"
 
-test-all: style  ## all of these and the rest: everything that is not long (11 minutes)
+test-all: style  ## all of these and the rest: everything that is not long (10 minutes)
 	@$(PYTEST) -m "not long"
 
 test-long: PYTEST += -o faulthandler_timeout=3600
-test-long:       ## what takes too long for every day: repeated kills, every notebook live and in its other language, the whole book (2 hours)
+test-long:       ## what takes too long for every day: repeated kills, every notebook live and in its other language, the whole book (25 minutes)
 	@$(ENV) ensure dev
 	@$(PYTEST) -m long
 
