@@ -268,6 +268,7 @@ def test_nested_blocks_and_the_decorator():
             "torch refused|does not exist in this build",
         ),  # torch 2.9 has none
         ({3: True}, "string"),
+        ({"torch.deterministic_algorithms": "soft"}, "True, False or 'warn'"),
     ],
 )
 def test_a_wrong_setting_is_one_sentence_and_changes_nothing(settings, said):
@@ -280,6 +281,14 @@ def test_a_wrong_setting_is_one_sentence_and_changes_nothing(settings, said):
     with pytest.raises(flags.FlagError, match="[\u4e00-\u9fff]"):
         with flags.using(settings):
             pass
+
+
+def test_a_leaf_wins_over_the_shortcut_beside_it_and_a_list_is_no_setting():
+    both = {"mkldnn.matmul.fp32_precision": "ieee", "torch.float32_matmul_precision": "medium"}
+    with flags.using(both):
+        assert torch.backends.mkldnn.matmul.fp32_precision == "ieee"
+    with pytest.raises(flags.FlagError, match="dictionary"):
+        flags.using(["cudnn.benchmark"])
 
 
 def test_what_needs_a_running_gpu_is_unreadable_with_cuda_and_absent_without(monkeypatch):
