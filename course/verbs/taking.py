@@ -51,7 +51,7 @@ def poster(path: str | Path | None = None) -> None:
         put(whole_map())
     else:
         title = t("The whole map of torch.backends", "torch.backends 全图")
-        write_file(Path(path), html_file(title, whole_map()).encode(), anywhere())
+        write_file(Path(path), html_file(title, whole_map(2)).encode(), anywhere())
 
 
 @in_words

@@ -65,7 +65,7 @@ def everything(
             "claims": reference.body(project, "claims", code),
             "cards": _document(project, "cards", code),
             "tools": "\n".join([*map(raw, bars), _document(project, "tools", code)]),
-            "poster": raw(poster()),
+            "poster": raw(poster(2)),
             "find": page("find", found={name: text[code] for name, text in WORDS["find"].items()}),
         }
     return {name: f"# {titles[name]}\n\n{text}\n" for name, text in made.items()}

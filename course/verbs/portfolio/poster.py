@@ -21,8 +21,8 @@ PLAIN = "list-style:none;padding:0 0 0 10px"
 """Of a list that shows its levels by lines; written into it, as JupyterLab has rules of its own for lists in lists."""
 
 
-def poster() -> str:
-    """The map as HTML, in the language in use: submodules by the place where they act."""
+def poster(level: int = 3) -> str:
+    """The map as HTML, in the language in use: submodules by the place where they act. level: of its headings."""
     legend = t("orange: default of a switch · ? a query · ⚒ a tool", "橙色：开关的默认值 · ? 查询 · ⚒ 工具")
     groups = sorted(GROUPS, key=lambda one: list(PLACES).index(GROUPS[one].place))
     head = t(
@@ -30,8 +30,8 @@ def poster() -> str:
         "float32 算到多精确由谁说了算：值为“none”就问前一格",
     )
     return in_language(
-        f'<style>{css(CSS)}</style><p class="soft">{legend}</p><div class="cards">{"".join(map(_card, groups))}</div>'
-        f'<h4>{head}</h4><ul style="{PLAIN}">{_tree(precision.ROOT)}</ul>',
+        f'<style>{css(CSS)}</style><p class="soft">{legend}</p><div class="cards">{"".join(_card(one, level) for one in groups)}</div>'
+        f'<h{level}>{head}</h{level}><ul style="{PLAIN}">{_tree(precision.ROOT)}</ul>',
         "tbo",
     )
 
@@ -50,7 +50,7 @@ def _default(switch: Switch) -> str:
     return t("varies", "视情况") if switch.default is DEPENDS else repr(switch.default)
 
 
-def _card(group: str) -> str:
+def _card(group: str, level: int) -> str:
     """One submodule with its entries, switches first."""
     own = sorted((one for one in SWITCHES.values() if one.group == group), key=lambda one: not one.changeable)
     entries = "".join(
@@ -60,7 +60,7 @@ def _card(group: str) -> str:
     )
     place = GROUPS[group].place
     return (
-        f'<section class="{place}"><h4><code>{module_of(group)}</code> <small>{pick(PLACES[place])}</small></h4>'
+        f'<section class="{place}"><h{level}><code>{module_of(group)}</code> <small>{pick(PLACES[place])}</small></h{level}>'
         f"<p>{inline(pick(GROUPS[group].text))}</p><ul style='padding:0'>{entries}</ul></section>"
     )
 
