@@ -56,8 +56,9 @@ class Pictures:
     def _kept(self, found: re.Match[str]) -> str:
         before, kind, data = found.groups()
         path = self.folder / (hashlib.sha256(data.encode()).hexdigest()[:20] + ENDINGS[kind])
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(base64.b64decode(data))
+        if not path.exists():  # the same picture stands on many pages, and after each bet
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(base64.b64decode(data))
         return f'<img {before}loading="lazy" src="{self.address}/{path.name}"'
 
 

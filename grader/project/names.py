@@ -23,11 +23,8 @@ from grader.project import Infrastructure, ProjectError, read_yaml
 FILE = "groups.yaml"
 LONGEST = 100  # characters; a gradebook may hold 128
 LONGEST_BYTES = 200  # of a folder's name: a file system takes 255, and a file of ours is named so with an ending
-FORMULA = (
-    re.compile(  # a spreadsheet computes what begins so; which sign splits a line into cells depends on its country
-        r"""((?:^|[;,|\t\r\n；，｜])[\s"]*)(?=[-=+@＝＋－＠﹦﹢﹣﹫])"""
-    )
-)
+FORMULA = re.compile(r"""((?:^|[;,|\t\r\n；，｜])[\s"]*)(?=[-=+@＝＋－＠﹦﹢﹣﹫])""")
+"""What a spreadsheet computes begins so; which sign splits a line into cells depends on its country."""
 FORBIDDEN = '/\\<>&"*?['  # signs of folders, of markup, and of patterns, for which nbgrader takes a name
 
 
