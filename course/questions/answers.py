@@ -41,7 +41,7 @@ def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3) -> 
 
 def is_like(words: str, one: Answer) -> bool:
     """Whether a question is like one of the phrases by which people look for this answer."""
-    return any(hit.alike >= LIKE for hit in _hits(words) if _every()[hit.key] is one)
+    return any(hit.alike >= LIKE for hit in _hits(words) if hit.key == _key(one))
 
 
 def mentioned(words: str) -> list[Switch | Term]:
@@ -61,7 +61,7 @@ def is_named(words: str, one: Answer) -> bool:
         return words.strip().lower() in "\n".join((*_front(one), *_body(one))).lower()
     if short and not isinstance(one, Message) and _about(one) & _names(words):
         return True
-    return next((_ranking().is_phrase(key, words) for key, other in _every().items() if other is one), False)
+    return _ranking().is_phrase(_key(one), words)
 
 
 def _names(words: str) -> set[str]:
@@ -71,7 +71,7 @@ def _names(words: str) -> set[str]:
 def _about(one: Answer) -> set[str]:
     """The names of the switches that an answer is about; of a term its own."""
     if isinstance(one, (Switch, Term)):
-        return {one.name if isinstance(one, Switch) else one.id}
+        return {_key(one)[1]}
     return set(one.switches)
 
 
@@ -93,7 +93,11 @@ def _texts() -> str:
 def _every() -> dict[tuple[type, str], Answer]:
     found: list[Answer] = [*knowledge.read().values(), *messages.read().values(), *glossary.read().values()]
     found += [row for row in TABLE.values() if row.kind != "internal"]
-    return {(type(one), one.name if isinstance(one, Switch) else one.id): one for one in found}
+    return {_key(one): one for one in found}
+
+
+def _key(one: Answer) -> tuple[type, str]:
+    return type(one), one.name if isinstance(one, Switch) else one.id
 
 
 @cache
