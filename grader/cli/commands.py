@@ -105,14 +105,14 @@ def run_autograde(arguments: argparse.Namespace) -> int:
     """1 if a submission was left without a grade."""
     from grader.marking import pool
 
-    jobs, sandbox = arguments.jobs or pool.at_once(), not arguments.no_sandbox
+    jobs = arguments.jobs or pool.at_once()
     if arguments.cluster is None:
-        pool.prepare(jobs, sandbox)
+        pool.prepare(jobs)
     from grader.marking.autograde import How, autograde
     from grader.reporting.summary import stale, strays, summary
 
     course, lost = _opened(arguments), False
-    how = How(jobs, arguments.cluster, arguments.again, sandbox, frozenset(arguments.accept))
+    how = How(jobs, arguments.cluster, arguments.again, frozenset(arguments.accept))
     for lesson in arguments.lesson:
         found = autograde(course, lesson, arguments.student, how)
         print(f"\n{lesson}\n{summary(found)}", *stale(course, lesson), sep="\n")
@@ -245,7 +245,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     """1 if a student did not get what was deserved; the last line says which."""
     from grader.marking import pool
 
-    pool.prepare(pool.at_once(), sandbox=True)
+    pool.prepare(pool.at_once())
     from grader.cli.made_up import demo
 
     differences = demo(arguments.dir, arguments.language, lessons=arguments.lesson or LESSONS)

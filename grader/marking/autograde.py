@@ -33,10 +33,6 @@ from grader.project.names import printable
 from grader.sandbox.launch import out_of_sight, unenforced
 
 Say = Callable[[str], None]
-UNSAFE = (
-    "WARNING: no sandbox. Student code runs with your rights: it can read your files, keys and the gradebook, "
-    "and use the network. This is written into every graded notebook."
-)
 
 
 @dataclass(frozen=True)
@@ -49,7 +45,6 @@ class How:
     jobs: int = 1
     cluster: str | None = None
     again: bool = False
-    sandbox: bool = True
     accept: frozenset[str] = frozenset()
 
 
@@ -60,21 +55,23 @@ def autograde(
     problem.
 
     students: None for all. Raises ProjectError for a student without a submission and while another run marks,
-    Infrastructure where nothing can be marked (no sandbox, no release).
+    Infrastructure where nothing can be marked (no sandbox, no release, a course that submissions could read).
     """
     how, there = how or How(), course.submitted(lesson)
     chosen = there if students is None else sorted(set(students))
     if strangers := sorted({*chosen, *how.accept} - set(there)):
         raise ProjectError(f"{', '.join(strangers)}: no submission of {lesson}; there are {', '.join(there) or 'none'}")
-    _say_first(course, how, say)
+    out_of_sight(course.root, Path(course.config.Exchange.root))
     if how.cluster is None:
-        pool.prepare(how.jobs, how.sandbox)
+        for sentence in unenforced():
+            say(sentence)
+        pool.prepare(how.jobs)
     failed: dict[str, str] = {}
     taken = f"another run is marking in {course.root}; wait until it is done, or stop it"
-    workers = pool.Scheduler(how.cluster) if how.cluster is not None else pool.Machine(how.jobs, how.sandbox)
+    workers = pool.Scheduler(how.cluster) if how.cluster is not None else pool.Machine(how.jobs)
     with locked(course.root / "autograde.lock", taken), GradebookWriter(course, lesson) as gradebook, closing(workers):
         limits = CourseExecute(config=course.config).limits  # with the settings of nbgrader_config.py
-        exam = mark_submission.exam(course.root, course.project, lesson, course.language, limits, how.sandbox)
+        exam = mark_submission.exam(course.root, course.project, lesson, course.language, limits)
         before = cell_marks(course, lesson)
         if how.again:
             say(_keep_copy(course))
@@ -99,16 +96,6 @@ def autograde(
             for sentence in [*changed, f"{lesson}: marked again, {len(changed)} marks differ"]:
                 say(sentence)
     return outcomes(course, lesson, failed)
-
-
-def _say_first(course: Course, how: How, say: Say) -> None:
-    """What the instructor must know before anything is marked. Raises Infrastructure where submissions could read the course."""
-    if not how.sandbox:
-        say(UNSAFE)
-    else:
-        out_of_sight(course.root, Path(course.config.Exchange.root))
-        for sentence in unenforced() if how.cluster is None else ():
-            say(sentence)
 
 
 def _say_after(course: Course, lesson: str, submission: Submission, how: How, say: Say) -> None:

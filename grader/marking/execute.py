@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute
-from traitlets import Bool, Integer
+from traitlets import Integer
 
 from grader.course import released_text
 from grader.handin.reading import handed_in
@@ -33,7 +33,6 @@ class Sanitize(CourseStep):
 class CourseExecute(CourseStep, Execute):
     """Marks a submission with ``mark_submission.mark``, and gives nbgrader the graded notebook. Runs other notebooks as nbgrader does."""
 
-    sandbox = Bool(True, help="False runs student code with your own rights").tag(config=True)
     timeout = Integer(
         round(Limits.cell_s), allow_none=True, help="seconds of its own time for one cell; None: total_timeout"
     ).tag(config=True)
@@ -46,11 +45,10 @@ class CourseExecute(CourseStep, Execute):
         if not self.ours(resources):
             return super().preprocess(nb, resources, km)
         root, lesson, student = Path(self.course_root), self.lesson(resources), resources["nbgrader"]["student"]
-        if self.sandbox:
-            out_of_sight(root)
+        out_of_sight(root)
         submission = handed_in(root, lesson, student)
         looked = accepted(root, lesson).get(student) == submission.digest
-        exam = mark_submission.exam(root, self.project, lesson, self.course_language, self.limits, self.sandbox)
+        exam = mark_submission.exam(root, self.project, lesson, self.course_language, self.limits)
         marked = mark_submission.mark(dataclasses.replace(submission, looked=looked), exam)
         return nbformat.reads(marked.notebook, as_version=4), resources
 

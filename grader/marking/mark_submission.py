@@ -48,10 +48,10 @@ class Exam:
     """What all submissions of a checkpoint have in common.
 
     project_root: "" for the checkout that this code is in; released: the text of the released notebook; key: the secret that
-    hidden inputs are drawn with; sandbox: False only where the instructor said so; own: the folder of the instructor's own
-    checkpoints, or "". answered_papers: student -> the id whose paper this student answered by mistake. questions: a hash of the files
-    with questions, keys and tests, so that marks of two keys do not stand side by side unseen.
-    salts: of other releases whose notebooks are marked on their own papers. program: a hash of the code that marks.
+    hidden inputs are drawn with; own: the folder of the instructor's own checkpoints, or "". answered_papers: student -> the id
+    whose paper this student answered by mistake. questions: a hash of the files with questions, keys and tests, so that marks of two
+    keys do not stand side by side unseen. salts: of other releases whose notebooks are marked on their own papers. program: a hash
+    of the code that marks.
     """
 
     lesson: str
@@ -60,7 +60,6 @@ class Exam:
     released: str
     key: bytes
     limits: Limits = Limits()
-    sandbox: bool = True
     own: str = ""
     answered_papers: Mapping[str, str] = field(default_factory=dict, hash=False)
     questions: str = ""
@@ -91,7 +90,7 @@ class Marked:
     digest: str
 
 
-def exam(course_root: Path, project: Project, lesson: str, language: str, limits: Limits, sandbox: bool) -> Exam:
+def exam(course_root: Path, project: Project, lesson: str, language: str, limits: Limits) -> Exam:
     """Read what all submissions have in common. Raises Infrastructure where the checkpoint was not released."""
     elsewhere = "" if project.root.resolve() == HERE else str(project.root)
     return Exam(
@@ -101,7 +100,6 @@ def exam(course_root: Path, project: Project, lesson: str, language: str, limits
         released_text(course_root, lesson),
         secret(course_root),
         limits,
-        sandbox,
         str(project.own) if project.own_folder(lesson) else "",
         answered_papers(course_root, lesson),
         of_questions(project, lesson),
@@ -151,7 +149,7 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     paper = paper_of(released, exam.lesson, submission.student, exam.answered_papers, elsewhere)
     drawn = draw(hidden, exam.key, exam.lesson, submission.student, submission.when, given)
     run = Run(nb, hidden, drawn, language, exam.limits)
-    run.go(shared(exam.sandbox), working_files(reading.files, exam, released))
+    run.go(shared(), working_files(reading.files, exam, released))
     nb, _ = LimitOutput().preprocess(nb, {})
     items = keyed_items(project, exam.lesson, paper)
     lacks = lacking(nb, run.raised, reading.files)
@@ -159,7 +157,7 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     held = reading.held or (("other-release", said("other_release")) if strange else None)
     known = Circumstances(language, paper, submission.student, submission.looked, held, lacks, stopped)
     scores, comments = mark_cells(nb, items, hidden, run.found(), known)
-    state(nb).update(submission=submission.digest, sandbox=exam.sandbox, accepted=submission.looked)
+    state(nb).update(submission=submission.digest, accepted=submission.looked)
     state(nb).update(questions=exam.questions, paper=exam.paper(submission.student))
     text = sayable(text_of(nb))
     return Marked(submission.student, text, scores, comments, submission.digest)

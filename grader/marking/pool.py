@@ -46,15 +46,15 @@ def at_once() -> int:
     return max(1, min([processors, *(one // EACH_BYTES for one in memory)]))
 
 
-def prepare(jobs: int, sandbox: bool) -> None:
+def prepare(jobs: int) -> None:
     """Start the processes that marking needs, without waiting for them. Raises Infrastructure if there is no sandbox.
 
     Call it before importing nbgrader: both take seconds and can then run at the same time.
     """
     if jobs == 1:
-        shared(sandbox).launch()
+        shared().launch()
         return
-    if sandbox and (said := obstacle()):
+    if said := obstacle():
         raise Infrastructure(said)
     context = get_context("forkserver")
     context.set_forkserver_preload(["grader.marking.mark_submission"])
@@ -97,8 +97,8 @@ class Here(Executor):
 class Machine:
     """Marks in ``jobs`` processes of this machine, with one of them in this process. They are kept for the next checkpoint."""
 
-    def __init__(self, jobs: int, sandbox: bool) -> None:
-        self.jobs, self.sandbox = jobs, sandbox
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
 
     def submit(self, submission: Submission, exam: Exam) -> Future:
         return self._executor().submit(attempt, submission, exam)
@@ -115,7 +115,7 @@ class Machine:
         """Nothing to do: the processes end with this one."""
 
     def _executor(self) -> Executor:
-        return Here() if self.jobs == 1 else _processes(self.jobs, self.sandbox, os.getpid())
+        return Here() if self.jobs == 1 else _processes(self.jobs, os.getpid())
 
 
 class Scheduler:
@@ -242,10 +242,10 @@ def _unfit(exam: Exam) -> str | None:
 
     if (of_program(), of_questions(exam.project, exam.lesson)) != (exam.program, exam.questions):
         return f"its checkout, {HERE}, has other keys, tests or marking code"
-    return obstacle() if exam.sandbox else None
+    return obstacle()
 
 
-def begin(sandbox: bool) -> None:
+def begin() -> None:
     """Called at the start of a marking process: makes it end with its parent in any case, and starts its warm process."""
 
     def watch() -> None:
@@ -254,13 +254,13 @@ def begin(sandbox: bool) -> None:
 
     Thread(target=watch, daemon=True).start()
     try:
-        shared(sandbox).launch()
+        shared().launch()
     except Infrastructure:  # said again, and heard, with the first submission
         pass
 
 
 @functools.cache
-def _processes(jobs: int, sandbox: bool, _process: int) -> ProcessPoolExecutor:
+def _processes(jobs: int, _process: int) -> ProcessPoolExecutor:
     """A pool of marking processes, used again for the next checkpoint; each has a warm process."""
-    prepare(jobs, sandbox)
-    return ProcessPoolExecutor(jobs, get_context("forkserver"), begin, (sandbox,))
+    prepare(jobs)
+    return ProcessPoolExecutor(jobs, get_context("forkserver"), begin)

@@ -54,7 +54,7 @@ class Group:
 def make(limits: Limits, pid: int) -> Group | None:
     """A new group with these limits, for the process ``pid`` (not yet in it); None where none can be made."""
     name = f"course-{uuid.uuid4().hex[:12]}"
-    memory, processes = str(limits.tree_bytes), str((limits.processes or MOST_THREADS) + limits.threads)
+    memory, processes = str(limits.tree_bytes), str((limits.processes or MOST_THREADS) + 1)
     if (ROOT / "cgroup.controllers").exists():
         settings = {"memory.max": memory, "memory.swap.max": "0", "pids.max": processes}
         own = _own(pid)

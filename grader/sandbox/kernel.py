@@ -52,11 +52,7 @@ class Kernel:
     """One fork of the warm process. ``run`` cells until it has ``ended``."""
 
     def __init__(
-        self,
-        connection: socket.socket,
-        limits: Limits,
-        grouped: bool,
-        fate: Callable[[int], dict[str, Any]] | None = None,
+        self, connection: socket.socket, limits: Limits, grouped: bool, fate: Callable[[int], dict[str, Any]]
     ) -> None:
         self._connection, self._limits, self._grouped, self._fate = connection, limits, grouped, fate
         self._group: groups.Group | None = None
@@ -168,7 +164,7 @@ class Kernel:
             gone = self._gone(LINGER_S)
             if self._group is not None and self._group.out_of_memory():
                 why = "memory"
-            elif gone and self._fate is not None:
+            elif gone:
                 self._blame(self._fate(self._number))
         self._signal(signal.SIGKILL)
         self.ended = ran.ended = why

@@ -1,4 +1,4 @@
-"""How the warm process is started: under bubblewrap, which shows it few files; or without, if the instructor says so."""
+"""How the warm process is started: under bubblewrap, which shows it few files."""
 
 from __future__ import annotations
 
@@ -20,9 +20,15 @@ SYSTEM = tuple(
     "/sys/devices/system/cpu".split()
 )
 PLACE, PYTHON = "/opt/course", "/opt/python"
-PLACES = {"PATH": "/usr/bin:/bin", "HOME": "/home/student", "USER": "student", "LANG": "C.UTF-8", "TMPDIR": "/tmp"}
-ENVIRONMENT = {  # also without a sandbox
-    "COURSE_HOME": "/home/student/.course",
+HOME = "/home/student"
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": HOME,
+    "USER": "student",
+    "LANG": "C.UTF-8",
+    "TMPDIR": "/tmp",
+    "PYTHONPATH": PLACE,
+    "COURSE_HOME": f"{HOME}/.course",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "MPLCONFIGDIR": "/tmp/matplotlib",
     "NBGRADER_EXECUTION": "autograde",
@@ -32,7 +38,7 @@ ENVIRONMENT = {  # also without a sandbox
     "OPENBLAS_NUM_THREADS": "1",
     "JUPYTER_PLATFORM_DIRS": "1",
 }
-NEXT = "mark on another machine, or say --no-sandbox for submissions you trust"
+NEXT = "mark on another machine, or in the container of docs/instructors.md"
 LINUX_ALONE = (
     "marking needs Linux, and this is {}; the container of docs/instructors.md marks on macOS and Windows, too"
 )
@@ -114,20 +120,14 @@ raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0)
 """
 
 
-def command(connection: int, sandbox: bool) -> tuple[list[str], dict[str, str]]:
-    """The command line and environment of the warm process. connection: a file descriptor that it inherits.
+def command(connection: int) -> list[str]:
+    """The command line of the warm process. connection: a file descriptor that it inherits.
 
     Raises Infrastructure where no sandbox can be made.
     """
-    program = ["-s", "-m", "inside", str(connection), str(int(sandbox))]
-    if sys.platform != "linux":
-        raise Infrastructure(LINUX_ALONE.format(platform.system()))
-    if not sandbox:
-        return [sys.executable, *program], {**os.environ, **ENVIRONMENT}
-    reason = obstacle()
-    if reason:
+    if reason := obstacle():
         raise Infrastructure(reason)
-    return [*_bubblewrap(), *program], {"PATH": os.environ.get("PATH", os.defpath)}
+    return [*_bubblewrap(), "-s", "-m", "inside", str(connection)]
 
 
 def _bubblewrap() -> list[str]:
@@ -135,17 +135,17 @@ def _bubblewrap() -> list[str]:
     ``grader`` is not visible.
     """
     options = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
-    for name, value in {**PLACES, **ENVIRONMENT, "PYTHONPATH": PLACE}.items():
+    for name, value in ENVIRONMENT.items():
         options += ["--setenv", name, value]
     for path in SYSTEM:
         if os.path.islink(path):
             options += ["--symlink", os.readlink(path), path]
         else:
             options += ["--ro-bind-try", path, path]
-    options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/home/student"]
+    options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", HOME]
     if _own_base():
         options += ["--ro-bind", sys.base_prefix, sys.base_prefix]
     for path, place in ((sys.prefix, PYTHON), (HERE / "course", f"{PLACE}/course"), (INSIDE, f"{PLACE}/inside")):
         options += ["--ro-bind", str(path), place]
-    options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", PLACES["HOME"]]
+    options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", HOME]
     return [*options, f"{PYTHON}/bin/{Path(sys.executable).name}"]

@@ -23,7 +23,7 @@ class Limits:
     of all its processes together, or the wall time less the time it waited for a processor, whichever is more.
     memory_mb: for one process and for all together, on top of what the warm process takes. disk_mb: for each private folder
     and for each file. processes: how many at once, threads included; 0 allows threads only. output_chars: how much output
-    of a cell is stored; notebook_chars: of all cells. threads: how many torch uses.
+    of a cell is stored; notebook_chars: of all cells.
     """
 
     cell_s: float = 30
@@ -34,7 +34,6 @@ class Limits:
     open_files: int = 512
     output_chars: int = 1_000_000
     notebook_chars: int = 10_000_000
-    threads: int = 1
 
     @property
     def tree_bytes(self) -> int:
@@ -51,7 +50,7 @@ class Limits:
     @property
     def cpu_limit_s(self) -> int:
         """Seconds of processor time after which the system itself ends a process, in case the grader does not."""
-        return self.total_s * max(1, self.threads) + 60
+        return self.total_s + 60
 
     def plain(self) -> dict[str, Any]:
         """The limits as a JSON object, to be sent into the sandbox."""

@@ -54,7 +54,7 @@ class Meter:
     @property
     def seconds(self) -> float:
         """The cell's own seconds as of the last measurement; its wall time where there was none."""
-        return max(self.cpu_s / max(1, self._limits.threads), self.wall_s - self._waiting_s)
+        return max(self.cpu_s, self.wall_s - self._waiting_s)
 
     @property
     def wall_s(self) -> float:
@@ -85,7 +85,7 @@ class Meter:
 
     def too_many(self) -> bool:
         """Whether there are more processes than allowed, where the system does not limit them."""
-        return bool(self._now) and len(self._now.pids) > self._limits.processes + self._limits.threads + 1
+        return bool(self._now) and len(self._now.pids) > self._limits.processes + 2
 
     def out_of_patience(self, limit: float) -> bool:
         """Whether a cell with this limit has taken so much wall time that it must end, although it waited for a processor."""

@@ -7,7 +7,6 @@ import atexit
 import functools
 import json
 import os
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -15,10 +14,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import IO, Any
 
-from grader.project import HERE, Infrastructure
+from grader.project import Infrastructure
 from grader.sandbox import groups, launch
 from grader.sandbox.inside import wire
 from grader.sandbox.kernel import Kernel
@@ -30,12 +28,9 @@ START_S = 120  # for the warm process to import torch on a slow disk
 class Warm:
     """A warm process. Use it as a context manager; ``kernel(...)`` gives fresh kernels, one at a time."""
 
-    def __init__(self, sandbox: bool = True) -> None:
-        self.sandbox = sandbox
-        self.missing: list[str] = []  # modules of ``inside.__main__.PRELOAD`` that could not be imported
+    def __init__(self) -> None:
         self._process: subprocess.Popen | None = None
         self._control: socket.socket | None = None
-        self._folder: tempfile.TemporaryDirectory | None = None
         self._printed: IO[bytes] | None = None
         self._ready = False
 
@@ -51,16 +46,11 @@ class Warm:
             return
         self.close()
         self._control, theirs = socket.socketpair()
-        line, environment = launch.command(theirs.fileno(), self.sandbox)
-        if not self.sandbox:
-            self._folder = tempfile.TemporaryDirectory(prefix="course-marking-")
-            for name, place in (("course", HERE / "course"), ("inside", launch.INSIDE)):
-                Path(self._folder.name, name).symlink_to(place, target_is_directory=True)
-            environment["PYTHONPATH"] = self._folder.name
+        line = launch.command(theirs.fileno())
         self._printed = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
             line,
-            env=environment,
+            env={"PATH": os.environ.get("PATH", os.defpath)},
             pass_fds=[theirs.fileno()],
             cwd="/",
             stdin=subprocess.DEVNULL,
@@ -86,7 +76,6 @@ class Warm:
         if "failed" in answer:
             self.close()
             raise Infrastructure(answer["failed"])
-        self.missing = answer["ready"]["missing"]
         self._ready = True
 
     def fate(self, pid: int) -> dict[str, Any]:
@@ -109,9 +98,7 @@ class Warm:
             self._process.wait()
         if self._printed is not None:
             self._printed.close()
-        if self._folder is not None:
-            self._folder.cleanup()
-        self._process = self._control = self._folder = self._printed = None
+        self._process = self._control = self._printed = None
         self._ready = False
 
     @contextmanager
@@ -122,14 +109,13 @@ class Warm:
         """
         self.start()
         ours, theirs = socket.socketpair()
-        folder = None if self.sandbox else tempfile.mkdtemp(prefix="course-kernel-")
-        grouped = self.sandbox and groups.possible()
-        if self.sandbox and not grouped and os.geteuid() == 0:
+        grouped = groups.possible()
+        if not grouped and os.geteuid() == 0:
             limits = replace(limits, processes=0)  # RLIMIT_NPROC does not bind root, so the filter forbids processes
         kernel = None
         try:
             ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-            request = json.dumps({"limits": limits.plain(), "folder": folder}).encode()
+            request = json.dumps({"limits": limits.plain()}).encode()
             try:
                 self._control.sendmsg(
                     [request], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [theirs.fileno()]))]
@@ -138,24 +124,22 @@ class Warm:
                 self.close()
                 raise Infrastructure(f"the warm process is gone ({error})") from error
             theirs.close()
-            kernel = Kernel(ours, limits, grouped, self.fate if self.sandbox else None)
+            kernel = Kernel(ours, limits, grouped, self.fate)
             kernel.begin(files or {})
             yield kernel
         finally:
             if kernel is not None:
                 kernel.close()
             ours.close()
-            if folder is not None:
-                shutil.rmtree(folder, ignore_errors=True)
 
 
-def shared(sandbox: bool) -> Warm:
+def shared() -> Warm:
     """The warm process of the calling thread; it ends with this process."""
-    return _shared(sandbox, os.getpid(), threading.get_ident())
+    return _shared(os.getpid(), threading.get_ident())
 
 
 @functools.cache
-def _shared(sandbox: bool, _process: int, _thread: int) -> Warm:
-    warm = Warm(sandbox)
+def _shared(_process: int, _thread: int) -> Warm:
+    warm = Warm()
     atexit.register(warm.close)
     return warm

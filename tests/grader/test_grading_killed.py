@@ -202,7 +202,7 @@ def test_after_any_kill_the_next_run_brings_the_gradebook_of_an_undisturbed_one(
 @pytest.mark.slow
 def test_a_kernel_ended_from_outside_is_nobodys_fault():
     """The student's code runs again in a fresh kernel; ending itself is told apart."""
-    warm = shared(True)
+    warm = shared()
     for ending, blamed in (
         ("import os; os._exit(3)", True),
         ("import os; os.kill(os.getpid(), 9)", False),

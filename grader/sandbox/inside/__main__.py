@@ -1,8 +1,8 @@
 """The warm process: loads everything that checkpoints import, then forks itself for every submission.
 
-Started as ``python -m inside DESCRIPTOR SANDBOX(0|1)``. On the socket DESCRIPTOR it sends ``{"ready": ...}`` or
-``{"failed": reason}`` once. Then it receives requests: ``{"limits": {...}, "folder": ...}`` together with a file
-descriptor asks for a fork, which uses that descriptor as its connection; ``{"fate": pid}`` asks how a fork has ended.
+Started as ``python -m inside DESCRIPTOR``. On the socket DESCRIPTOR it sends ``{"ready": ...}`` or ``{"failed": reason}``
+once. Then it receives requests: ``{"limits": {...}}`` together with a file descriptor asks for a fork, which uses that
+descriptor as its connection; ``{"fate": pid}`` asks how a fork has ended.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import array
 import contextlib
 import gc
+import importlib
 import json
 import os
 import resource
@@ -28,43 +29,27 @@ course.core.machine
 """.split()
 
 
-def preload() -> list[str]:
-    """Import the modules that checkpoints use; returns the names of those that are missing."""
-    import importlib
-
-    from course import VERBS
-
-    missing = []
-    for name in (*PRELOAD, *VERBS.values()):
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            missing.append(name)
-    return missing
-
-
 def main() -> None:
     """Load everything, say that this process is ready, serve until the grader closes the connection."""
     control = socket.socket(fileno=int(sys.argv[1]))
-    sandboxed = sys.argv[2] == "1"
     sys.path[:] = [path for path in sys.path if path not in ("", os.getcwd())]  # `-m` puts the folder first
     gc.disable()  # while libraries are loaded next to nothing is garbage, and looking for it takes a sixth of the time
-    missing = preload()
+    for name in (*PRELOAD, *importlib.import_module("course").VERBS.values()):
+        importlib.import_module(name)
     warm = shell.make()
     isolate.note_memory()
     gc.collect()
     gc.freeze()  # a fork that collects garbage would copy every page of what is loaded here
     gc.enable()
-    if sandboxed:
-        linux.prctl(linux.SET_CHILD_SUBREAPER, 1)
+    linux.prctl(linux.SET_CHILD_SUBREAPER, 1)
     if (threads := len(os.listdir("/proc/self/task"))) != 1:
         wire.send(control, {"failed": f"the warm process has {threads} threads; a fork of it would hang"})
         return
-    wire.send(control, {"ready": {"missing": missing}})
-    serve(control, warm, sandboxed)
+    wire.send(control, {"ready": True})
+    serve(control, warm)
 
 
-def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool) -> None:
+def serve(control: socket.socket, warm: shell.Shell) -> None:
     """Fork on request, and say how forks have ended, until the other side closes ``control``."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:
@@ -77,31 +62,24 @@ def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool) -> None:
             continue
         reap()
         connection = socket.socket(fileno=array.array("i", ancillary[0][2][:4])[0])
-        fork(request, connection, control, warm, sandboxed)
+        fork(request, connection, control, warm)
         connection.close()
 
 
-def fork(request: dict, connection: socket.socket, control: socket.socket, warm: shell.Shell, sandboxed: bool) -> None:
-    """Fork a process for one submission. In the sandbox that forks again, into its own namespaces, and is locked down."""
+def fork(request: dict, connection: socket.socket, control: socket.socket, warm: shell.Shell) -> None:
+    """Fork a process for one submission; it forks again, into its own namespaces, and is locked down."""
     if os.fork():
         return
     try:
         control.close()
-        if sandboxed:
-            isolate.enter_namespaces()
-            if os.fork():
-                os._exit(0)
-            os.setsid()  # a signal to the group would reach the warm process: groups go through namespaces
-            number = isolate.outer_pid()
-            isolate.end_first_without_memory()
-            isolate.lock_down(request["limits"])
-            os.chdir(isolate.HOME)
-        else:
-            linux.prctl(linux.PDEATHSIG, signal.SIGKILL)
-            isolate.restrict(request["limits"])
-            os.setpgid(0, 0)
-            number = 0
-            os.chdir(request["folder"])
+        isolate.enter_namespaces()
+        if os.fork():
+            os._exit(0)
+        os.setsid()  # a signal to the group would reach the warm process: groups go through namespaces
+        number = isolate.outer_pid()
+        isolate.end_first_without_memory()
+        isolate.lock_down(request["limits"])
+        os.chdir(isolate.HOME)
         sys.path.append("")  # a submission can import its own modules; libraries come first
         wire.send(connection, {"hello": number})
         shell.serve(warm, connection, request["limits"])

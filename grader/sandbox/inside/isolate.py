@@ -32,7 +32,7 @@ def lock_down(limits: dict[str, Any]) -> None:
     the system call filter. Irreversible. limits: ``Limits.plain()``. Raises OSError.
     """
     _folders(limits["disk_mb"] * MEGABYTE)
-    restrict(limits, limits["processes"])
+    _restrict(limits)
     linux.drop_capabilities()
     linux.prctl(linux.NO_NEW_PRIVS, 1)
     seccomp.install(processes=limits["processes"] > 0)
@@ -63,8 +63,8 @@ def _folders(size: int) -> None:
     linux.mount("none", "/proc", None, linux.MS_REMOUNT | linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV)
 
 
-def restrict(limits: dict[str, Any], processes: int = 0) -> None:
-    """Set the resource limits of this process, which each process it starts inherits. processes: 0 sets no limit on them."""
+def _restrict(limits: dict[str, Any]) -> None:
+    """Set the resource limits of this process, which each process it starts inherits."""
     for name, value in {
         "AS": _BEFORE["bytes"] + limits["memory_mb"] * MEGABYTE,
         "FSIZE": limits["disk_mb"] * MEGABYTE,
@@ -72,7 +72,7 @@ def restrict(limits: dict[str, Any], processes: int = 0) -> None:
         "CPU": limits["cpu_limit_s"],
         "CORE": 0,
         "SIGPENDING": SIGNALS,
-        **({"NPROC": processes} if processes else {}),
+        **({"NPROC": limits["processes"]} if limits["processes"] else {}),
     }.items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
 
@@ -85,11 +85,8 @@ def outer_pid() -> int:
 
 def end_first_without_memory() -> None:
     """Ask the system to end this process first if the machine runs out of memory; call it before ``lock_down``."""
-    try:
-        with open("/proc/self/oom_score_adj", "w", encoding="utf-8") as file:
-            file.write("1000")
-    except OSError:
-        pass
+    with open("/proc/self/oom_score_adj", "w", encoding="utf-8") as file:
+        file.write("1000")
 
 
 def note_memory() -> None:

@@ -212,8 +212,6 @@ def serve(shell: Shell, connection: socket.socket, limits: dict[str, Any]) -> No
         os.dup2(null.fileno(), 0)
     natives = [open(descriptor, "r+b", buffering=0, closefd=False) for descriptor in (1, 2)]
     sys.stdout, sys.stderr = Stream("stdout", 1), Stream("stderr", 2)
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(limits["threads"])
     frames = wire.Frames()
     while True:
         try:

@@ -116,7 +116,7 @@ def test_every_submission_gets_the_verdict_it_deserves_and_harms_nothing_outside
     }
     for case in CLASS:
         hand_in(case, copy.deepcopy(released), course.root / "submitted" / case.name / LESSON, words)
-    prepare(2, sandbox=True)  # what our own processes keep in a temporary folder until they end is not looked at below
+    prepare(2)  # what our own processes keep in a temporary folder until they end is not looked at below
     place = tmp_path / "place"
     place.mkdir()
     monkeypatch.setenv("TMPDIR", str(place))

@@ -185,7 +185,7 @@ def joined(outputs) -> list:
 
 def here() -> list[list[dict]]:
     notebook = new_notebook(cells=[new_code_cell(source) for source in CELLS])
-    Run(notebook, {}, {}, "en", Limits()).go(shared(True), {})
+    Run(notebook, {}, {}, "en", Limits()).go(shared(), {})
     return [cell.outputs for cell in notebook.cells]
 
 

@@ -31,7 +31,7 @@ def test_a_part_that_ends_the_kernel_or_its_time_costs_itself_alone(does, word):
     notebook = new_notebook(cells=[new_code_cell(TASK.solution + OURS.format(does))])
     drawn = {TASK.id: TASK.draw(random.Random(3))}
     run = Run(notebook, {TASK.id: TASK}, drawn, "en", Limits(cell_s=1, total_s=60))
-    run.go(shared(False), {})  # our own code: it needs no sandbox
+    run.go(shared(), {})
     verdict = judge_task(TASK, *run.found()[TASK.id])
     assert (run.words, verdict.evidence["parts"]) == ({word}, {"native": 1, "fallback": 0, "error": 1, "edges": 1})
 
@@ -88,7 +88,7 @@ def marked(*cells: str, task: Task = MEAN):
     notebook.cells.insert(1, check)
     drawn = {"t": task.draw(random.Random(3)) if task.cases else None}
     run = Run(notebook, {"t": task}, drawn, "en", Limits(cell_s=2, total_s=60))
-    run.go(shared(False), {})
+    run.go(shared(), {})
     assert MIME not in str(notebook) and not check.outputs
     return judge_task(task, *run.found()["t"]), run
 

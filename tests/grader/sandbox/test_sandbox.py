@@ -167,12 +167,6 @@ def test_what_is_no_frame_closes_the_connection(data):
 # --- from inside ---
 
 
-def test_every_module_that_the_warm_process_loads_ahead_is_there():
-    with Warm(sandbox=False) as process:
-        process.start()
-        assert process.missing == []
-
-
 @pytest.fixture(scope="module")
 def warm():
     if reason := launch.obstacle():
