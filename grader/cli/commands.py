@@ -252,7 +252,11 @@ def run_demo(arguments: argparse.Namespace) -> int:
     for sentence in differences:
         print(sentence)
     if arguments.language == "zh":
-        print(f"{len(differences)} 处不同" if differences else "OK：每个学生都拿到了应得的分")
+        print(f"{len(differences)} 处不同" if differences else "OK：每个人得的分都和事先定好的一样")
     else:
-        print(f"{len(differences)} differences" if differences else "OK: every student got what was deserved")
+        print(
+            f"{len(differences)} differences"
+            if differences
+            else "OK: each of them got exactly the points that were planned"
+        )
     return int(bool(differences))

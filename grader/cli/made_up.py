@@ -49,7 +49,14 @@ LOOK = both(
     "可以看看 {root} 里的 grades.csv、report-{lesson}.html（哪些内容要再讲），还有每个学生的 "
     "autograded/{one}/{lesson}/{name}.ipynb 和 feedback/{one}/{lesson}/{name}.html",
 )
-HELD = both("held back until somebody has looked, here at once:", "先留着等人看过，这里直接放行：")
+CAST = both(
+    "made-up students hand in what their names say, every fault on purpose: all-wrong answers everything wrong and "
+    "should get 0, half-a-file lost half of its notebook, copied-cells ends the kernel",
+    "虚拟学生交的东西如其名，毛病都是故意的：all-wrong 全部答错，应得 0 分；half-a-file 丢了半个 notebook；copied-cells 会结束内核",
+)
+HELD = both(
+    "held back until somebody has looked, as it should be; here at once:", "照规矩先留着等人看过，这里直接放行："
+)
 Say = Callable[[str], None]
 
 
@@ -73,7 +80,7 @@ CLASS = (
     Student("perfect"),
     Student("partly", quiz="half", tasks="first"),
     Student("untouched", quiz="none", tasks="none"),
-    Student("wrong", quiz="wrong", tasks="wrong"),
+    Student("all-wrong", quiz="wrong", tasks="wrong"),
     Student("text-only", tasks="none", carried="sidecar"),
     Student("half-a-file", carried="sidecar", damage="half"),
     Student("deleted-cells", carried="notebook", damage="deleted"),
@@ -83,11 +90,14 @@ CLASS = (
 
 
 def answers(student: Student, items: dict[str, Item]) -> dict[str, Response]:
-    """What the student answers, by item; items left alone are absent."""
+    """What the student answers, by item; items left alone are absent. Where every option shown is right, nothing can be answered
+    wrong.
+    """
     if student.quiz == "none":
         return {}
     knows = {"right": len(items), "half": (len(items) + 1) // 2, "wrong": 0}[student.quiz]
-    return {name: (right if place < knows else wrong)(item) for place, (name, item) in enumerate(items.items())}
+    given = {name: (right if place < knows else wrong)(item) for place, (name, item) in enumerate(items.items())}
+    return {name: one for name, one in given.items() if one.options or one.number is not None}
 
 
 def right(item: Item) -> Response:
@@ -208,6 +218,7 @@ def demo(
         raise ProjectError(f"no such checkpoint to demonstrate with; there are {known}")
     course = _new(root.resolve(), language, project)
     differences: list[str] = []
+    say(pick(CAST, language))
     for lesson in chosen:
         say(f"--- {lesson}")
         release(course, lesson)

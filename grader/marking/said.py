@@ -29,7 +29,7 @@ def beside(module: str) -> Callable[..., Text]:
 WORDS = SAID["verdict"]
 LEGEND = (
     "ok: marked, and nobody needs to look at it. pending: a text waits for your points. look: read its line and decide. Every "
-    "other word says what went wrong while it ran; its marks count."
+    "other word says what went amiss in the work; its marks count."
 )
 OF_KERNEL = {"died": "killed", "memory": "memory", "stuck": "timeout", "flood": "output"}  # Ran.ended -> word
 
