@@ -13,6 +13,8 @@ from course.core.i18n import t
 from course.core.units import scaled
 from course.timing.stats import interval_or_none
 
+QUIET = 0.85
+"""Least share of the processor time it could use that this process must get for its times to be believed."""
 TINY = 1e-12
 """Stands in for a time of 0, so that nothing is divided by it."""
 NEAR = 4
@@ -30,13 +32,25 @@ class RooflineError(ValueError):
         return [str(self)]
 
 
+def disturbed(got: float) -> list[str]:
+    """What to say where this process got so much of the processor time it could use."""
+    said = t(
+        f"Disturbed: this process got only {got:.0%} of the processor time it could use. Other programs, or threads that share a core, "
+        "make times too long and peaks too low, and take the caches; run it again when the machine is quieter.",
+        f"受到干扰：本进程只拿到了可用处理器时间的 {got:.0%}。其他程序，或者挤在同一个核上的线程，会拉长耗时、压低峰值、占用缓存；"
+        "请在机器空闲时再运行一次。",
+    )
+    return [said] * (got < QUIET)
+
+
 @dataclass(frozen=True, repr=False)
 class Peaks:
     """The measured peaks of one device.
 
     flops_per_s: FLOP/s of the best matrix product or convolution. bytes_per_s: bytes/s of the best memory stream.
     dtype: "float32" and the like. threads: CPU threads in force. machine: its passport (course.core.machine). created: UTC, ISO 8601.
-    precision: that of float32 in force, for products and convolutions (a float32 peak depends on it). notes: sentences.
+    precision: that of float32 in force, for products and convolutions (a float32 peak depends on it). got: share of the processor time it
+    could use that this process got then.
     """
 
     flops_per_s: float
@@ -47,7 +61,11 @@ class Peaks:
     machine: Mapping[str, Any]
     created: str
     precision: str = ""
-    notes: tuple[str, ...] = ()
+    got: float = 1.0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(disturbed(self.got))
 
     @property
     def ridge(self) -> float:

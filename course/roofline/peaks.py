@@ -27,8 +27,6 @@ from course.timing.clock import MIN_BLOCK_S, WallClock, calls_for
 from course.timing.rounds import out_of_time
 from course.timing.validation import require_positive
 
-QUIET = 0.85
-"""Least share of the processor time it could use that this process must get for its times to be believed."""
 LONGEST = 1 / 24
 """Longest call of a probe, as a part of the budget."""
 BLOCK_S = 0.002
@@ -71,7 +69,7 @@ def peaks(device: Any = None, dtype: torch.dtype = torch.float32, max_time: floa
     work, traffic = (max(probes, key=lambda probe: probe.rate) for probes in kinds)
     kind, now = str(dtype).removeprefix("torch."), datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     about = kind, watch.device, torch.get_num_threads(), machine.passport(), now, precision(watch.device)
-    return Peaks(work.rate, traffic.rate, *about, tuple(disturbed(min(work.got, traffic.got))))
+    return Peaks(work.rate, traffic.rate, *about, min(work.got, traffic.got))
 
 
 @lru_cache(maxsize=16)
@@ -85,17 +83,6 @@ def precision(device: str) -> str:
     backends = torch.backends
     nodes = {"cpu": (backends.mkldnn.matmul, backends.mkldnn.conv), "cuda": (backends.cuda.matmul, backends.cudnn.conv)}
     return ", ".join(node.fp32_precision for node in nodes.get(device.split(":")[0], ()))
-
-
-def disturbed(got: float) -> list[str]:
-    """What to say where this process got so much of the processor time it could use."""
-    said = t(
-        f"Disturbed: this process got only {got:.0%} of the processor time it could use. Other programs, or threads that share a core, "
-        "make times too long and peaks too low, and take the caches; run it again when the machine is quieter.",
-        f"受到干扰：本进程只拿到了可用处理器时间的 {got:.0%}。其他程序，或者挤在同一个核上的线程，会拉长耗时、压低峰值、占用缓存；"
-        "请在机器空闲时再运行一次。",
-    )
-    return [said] * (got < QUIET)
 
 
 @dataclass

@@ -23,8 +23,8 @@ from course.flops.copies import Copies, Real
 from course.flops.result import certificate
 from course.roofline.exported import regrouped
 from course.roofline.inside import by_clock, by_kernels, look_s, no_hooks_of_all_modules
-from course.roofline.layer import OUTSIDE, TINY, Peaks, RooflineError, row_of
-from course.roofline.peaks import clock, disturbed, kept_peaks, precision
+from course.roofline.layer import OUTSIDE, TINY, Peaks, RooflineError, disturbed, row_of
+from course.roofline.peaks import clock, kept_peaks, precision
 from course.roofline.replay import FLOOR, Call, Unit, capture, floor, sweep, timed_round
 from course.roofline.result import Roofline
 from course.timing.results import too_few
@@ -182,17 +182,17 @@ class _Run:
             rest = max(0, counted.flops - sum(row["flops"] for row in rows))
             rows.append(row_of(OUTSIDE, "", 1, (rest, 0), self.samples_s[OUTSIDE], higher, every=every))
             rows.insert(0, row(self.own, self.whole_s, least_s))
-        return Roofline(rows, higher, self.rounds, tuple(self._remarks(counted, higher != roof)), idle)
+        return Roofline(rows, higher, self.rounds, tuple(self._remarks(counted, roof, higher)), idle)
 
-    def _remarks(self, counted: FlopCount, raised: bool) -> Iterator[str]:
+    def _remarks(self, counted: FlopCount, roof: Peaks, higher: Peaks) -> Iterator[str]:
         if not enough(self.rounds):
             few = pick(too_few(self.rounds))
             yield t(f"Likely ranges: {few}; give it more max_time.", f"可能范围：{few}；请调大 max_time。")
         if self.device == "cpu":
-            yield from disturbed(self.got)
+            yield from disturbed(min(self.got, roof.got))
         if not counted.exact:
             yield f"FLOPs{t(': ', '：')}{certificate(counted)}{t('.', '。')}"
-        if raised:
+        if higher != roof:
             yield t(
                 "A layer was faster than the probes: the roof is raised to it.", "有的层比探测还快：屋顶已抬到那里。"
             )

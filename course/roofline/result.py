@@ -155,7 +155,7 @@ class Roofline:
                 f"测了 {self.rounds} 轮；每层的耗时是它的 kernel 在整个模型里运行的时间。连续运行、中间不等待，"
                 f"整个模型每次耗时 {whole}，其中 {idle} 的时间 GPU 闲着。",
             )
-        return (self.peaks.sentence(), *self.peaks.notes, bytes_, how, *self.notes)
+        return (self.peaks.sentence(), bytes_, how, *self.notes)
 
     def _repr_html_(self) -> str:
         said = "".join(f"<p>{escape(line)}</p>" for line in (self.sentence(), self.try_first()))

@@ -165,7 +165,7 @@ def small_probes(monkeypatch):
 
 
 def test_peaks_are_measured_and_name_their_settings(small_probes, monkeypatch):
-    monkeypatch.setattr(peaks_module, "QUIET", 0)
+    monkeypatch.setattr("course.roofline.layer.QUIET", 0)
     state = torch.get_rng_state()  # the probes compute with random numbers of their own
     first = peaks("cpu", max_time=0.1)
     assert torch.equal(state, torch.get_rng_state())

@@ -155,10 +155,11 @@ def test_a_budget_is_used_and_kept(monkeypatch, max_time, fewest, most):
     assert fewest <= found.rounds <= most
 
 
-def test_a_disturbed_run_says_so_and_a_quiet_one_does_not(monkeypatch):
-    for thread_time, said in ((lambda: 0.0, True), (place_module.time.perf_counter, False)):
+def test_a_disturbed_run_or_roof_says_so_once_and_a_quiet_one_does_not(monkeypatch):
+    quiet, poor = place_module.time.perf_counter, dataclasses.replace(BEYOND, got=0.5)
+    for thread_time, roof, said in ((lambda: 0.0, poor, 1), (quiet, poor, 1), (quiet, BEYOND, 0)):
         monkeypatch.setattr(place_module.time, "thread_time", thread_time)
-        assert ("Disturbed" in str(placed(nn.Linear(4, 2), torch.randn(2, 4)))) == said
+        assert str(placed(nn.Linear(4, 2), torch.randn(2, 4), peaks=roof)).count("Disturbed") == said
 
 
 def test_an_interrupt_puts_everything_back(monkeypatch):
