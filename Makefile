@@ -54,7 +54,7 @@ pictures:        ## the pictures of the README, taken of what runs, into docs/pi
 	@$(ENV) ensure dev
 	@COURSE_PICTURES=docs/pictures $(RUN) -m pytest -q -n 0 -m long tests/browser/test_pictures.py
 
-demo:            ## a made-up class of 9, handed in and graded through nbgrader
+demo:            ## a made-up class of 5, handed in and graded through nbgrader
 	@$(ENV) ensure dev
 	@$(RUN) -m grader author demo --dir build/demo --language $(LESSONS)
 

@@ -48,14 +48,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _value(key: str, value: Any) -> Any:
     if key == "type":
-        return {"path": Path, "count": _count}[value]
+        return {"path": Path, "int": int}[value]
     return tuple(value) if key == "metavar" and isinstance(value, list) else value
-
-
-def _count(text: str) -> int:
-    if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
-    return int(text)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -9,8 +9,6 @@ from pathlib import Path
 from grader.course import Course, command, init
 from grader.project import HERE, LANGUAGES, Project, ProjectError
 
-LESSONS = ("01_map", "05_cudnn_benchmark")  # of the made-up class
-
 
 def _opened(arguments: argparse.Namespace) -> Course:
     """The course directory. Raises ProjectError where one of the checkpoints is not released there."""
@@ -105,11 +103,11 @@ def run_autograde(arguments: argparse.Namespace) -> int:
     """1 if a submission was left without a grade."""
     from grader.marking import pool
 
-    jobs = arguments.jobs or pool.at_once()
+    jobs = max(arguments.jobs, 0) or pool.at_once()
     if arguments.cluster is None:
         pool.prepare(jobs)
     from grader.marking.autograde import How, autograde
-    from grader.reporting.summary import stale, strays, summary
+    from grader.reporting.summary import stale, summary
 
     course, lost = _opened(arguments), False
     how = How(jobs, arguments.cluster, arguments.again, frozenset(arguments.accept))
@@ -117,8 +115,6 @@ def run_autograde(arguments: argparse.Namespace) -> int:
         found = autograde(course, lesson, arguments.student, how)
         print(f"\n{lesson}\n{summary(found)}", *stale(course, lesson), sep="\n")
         lost = lost or any(outcome.reason == "no-grade" for outcome in found)
-    for sentence in strays(course):
-        print(sentence)
     return int(lost)
 
 
@@ -248,7 +244,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     pool.prepare(pool.at_once())
     from grader.cli.made_up import demo
 
-    differences = demo(arguments.dir, arguments.language, lessons=arguments.lesson or LESSONS)
+    differences = demo(arguments.dir, arguments.language, lessons=arguments.lesson)
     for sentence in differences:
         print(sentence)
     if arguments.language == "zh":

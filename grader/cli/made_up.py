@@ -4,7 +4,6 @@ planned. What a student deserves is worked out from the plan of the answers, not
 
 from __future__ import annotations
 
-import copy
 import shutil
 import sys
 from collections.abc import Callable, Iterable
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_output
+from nbformat.v4 import new_output
 from nbgrader.utils import temp_attrs
 from tqdm import tqdm
 
@@ -38,21 +37,16 @@ from grader.reporting.give_out import feedback
 from grader.reporting.report import write_report
 from grader.reporting.summary import summary
 
+LESSONS = ("01_map", "05_cudnn_benchmark")
 MARK = "made-by-grader-demo"  # only a folder with this file is ever cleared
-NOISE = """import sys, warnings
-warnings.warn('a warning on stderr costs nothing')
-print('neither does this', file=sys.stderr)"""
-LAST = "import os\nos._exit(3)"
 LOOK = both(
-    "look in {root}: grades.csv, report-{lesson}.html (what to teach again), and of each student "
-    "autograded/{one}/{lesson}/{name}.ipynb and feedback/{one}/{lesson}/{name}.html",
-    "可以看看 {root} 里的 grades.csv、report-{lesson}.html（哪些内容要再讲），还有每个学生的 "
-    "autograded/{one}/{lesson}/{name}.ipynb 和 feedback/{one}/{lesson}/{name}.html",
+    "look in {root}: grades.csv, report-*.html (what to teach again), and each student's pages in autograded/ and feedback/",
+    "可以看看 {root} 里的 grades.csv、report-*.html（哪些内容要再讲），autograded/ 和 feedback/ 里有每个学生的页面",
 )
 CAST = both(
     "made-up students hand in what their names say, every fault on purpose: all-wrong answers everything wrong and "
-    "should get 0, half-a-file lost half of its notebook, copied-cells ends the kernel",
-    "虚拟学生交的东西如其名，毛病都是故意的：all-wrong 全部答错，应得 0 分；half-a-file 丢了半个 notebook；copied-cells 会结束内核",
+    "should get 0, half-a-file lost half of its notebook",
+    "虚拟学生交的东西如其名，毛病都是故意的：all-wrong 全部答错，应得 0 分；half-a-file 丢了半个 notebook",
 )
 HELD = both(
     "held back until somebody has looked, as it should be; here at once:", "照规矩先留着等人看过，这里直接放行："
@@ -62,18 +56,12 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Student:
-    """What a student hands in.
-
-    quiz: right, half, wrong or none. tasks: right, first, wrong or none. carried: where the answers travel: both, notebook or sidecar.
-    damage: what happens to the file: half (of it is lost), empty, deleted (cells), copied (cells, beside warnings and a cell that ends the
-    kernel), or nothing.
-    """
+    """What a student hands in. quiz: right, half, wrong or none. tasks: right, first, wrong or none. half: half of the file is lost."""
 
     name: str
     quiz: str = "right"
     tasks: str = "right"
-    carried: str = "both"
-    damage: str = ""
+    half: bool = False
 
 
 CLASS = (
@@ -81,11 +69,7 @@ CLASS = (
     Student("partly", quiz="half", tasks="first"),
     Student("untouched", quiz="none", tasks="none"),
     Student("all-wrong", quiz="wrong", tasks="wrong"),
-    Student("text-only", tasks="none", carried="sidecar"),
-    Student("half-a-file", carried="sidecar", damage="half"),
-    Student("deleted-cells", carried="notebook", damage="deleted"),
-    Student("copied-cells", damage="copied"),
-    Student("empty-file", quiz="none", damage="empty"),
+    Student("half-a-file", half=True),
 )
 
 
@@ -130,8 +114,7 @@ def deserved(student: Student, items: dict[str, Item], tasks: dict[str, Task]) -
             backwards = answer is not None and item.kind == "order" and answer.options == item.order[::-1]
             points[identity] = round(item.points / len(item.order), 2) if backwards else 0.0
     solved = {"right": list(tasks), "first": list(tasks)[:1]}.get(student.tasks, [])
-    if student.damage in ("half", "empty"):
-        solved = []
+    solved = [] if student.half else solved
     return points | {identity: float(task.points) if identity in solved else 0.0 for identity, task in tasks.items()}
 
 
@@ -141,12 +124,8 @@ def work(project: Project, lesson: str, language: str, student: Student, folder:
     notebook = nbformat.read(path, as_version=4)
     write_code(project, lesson, student, notebook)
     _give_answers(project, lesson, language, student, notebook, folder)
-    if student.damage == "deleted":
-        _delete(notebook)
-    if student.damage == "copied":
-        _copy(notebook)
     text = text_of(notebook)
-    path.write_text({"half": text[: len(text) // 2], "empty": ""}.get(student.damage, text), encoding="utf-8")
+    path.write_text(text[: len(text) // 2] if student.half else text, encoding="utf-8")
 
 
 def write_code(project: Project, lesson: str, student: Student, notebook: NotebookNode) -> None:
@@ -163,9 +142,7 @@ def write_code(project: Project, lesson: str, student: Student, notebook: Notebo
 def _give_answers(
     project: Project, lesson: str, language: str, student: Student, notebook: NotebookNode, folder: Path
 ) -> None:
-    """Write the answers where this student's travel: the first cell's output, the file beside the notebook,
-    or both.
-    """
+    """Write the answers into the first cell's output and into the file beside the notebook."""
     paper = paper_of(notebook, lesson, student.name, {})
     items = keyed_items(project, lesson, paper)
     given = answers(student, items)
@@ -175,28 +152,8 @@ def _give_answers(
         sheet.salt, sheet.student = paper.salt, paper.student
     for identity, response in given.items():
         sheet.record(identity, response)
-    if student.carried != "sidecar" or not given:
-        first = next(cell for cell in notebook.cells if cell.get("id") == "bootstrap")
-        first.outputs = [new_output("display_data", data=sheet.bundle())]
-    if student.carried == "notebook" and given:
-        sheet.path.unlink()
-
-
-def _delete(notebook: NotebookNode) -> None:
-    """The first graded cell and the last, and every text cell."""
-    graded = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
-    lost = [graded[0], graded[-1]]
-    notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell not in lost]
-
-
-def _copy(notebook: NotebookNode) -> None:
-    """Each graded cell twice, noise before them, and a cell at the end that takes the kernel down."""
-    cells = [new_code_cell(NOISE, id="noise")]
-    for cell in notebook.cells:
-        cells.append(cell)
-        if cell.metadata.get("nbgrader", {}).get("grade"):
-            cells.append(NotebookNode(copy.deepcopy(cell), id=f"copy-{cell.id}"[:64]))
-    notebook.cells = [*cells, new_code_cell(LAST, id="last")]
+    first = next(cell for cell in notebook.cells if cell.get("id") == "bootstrap")
+    first.outputs = [new_output("display_data", data=sheet.bundle())]
 
 
 def demo(
@@ -207,19 +164,14 @@ def demo(
     students: tuple[Student, ...] = CLASS,
     say: Say = print,
 ) -> list[str]:
-    """Take a class through every checkpoint; returns a sentence for each difference from what was deserved.
+    """Take a class through these checkpoints; returns a sentence for each difference from what was deserved.
 
-    Raises ProjectError if ``root`` holds something else or there is no checkpoint.
+    Raises ProjectError if ``root`` holds something else, and for a checkpoint that is not known.
     """
-    project = project or Project()
-    chosen = list(lessons or project.checkpoints())
-    if not chosen or set(chosen) - set(project.checkpoints()):
-        known = ", ".join(project.checkpoints()) or "none"
-        raise ProjectError(f"no such checkpoint to demonstrate with; there are {known}")
-    course = _new(root.resolve(), language, project)
+    course = _new(root.resolve(), language, project or Project())
     differences: list[str] = []
     say(pick(CAST, language))
-    for lesson in chosen:
+    for lesson in lessons or LESSONS:
         say(f"--- {lesson}")
         release(course, lesson)
         for student in tqdm(students, file=sys.stdout, disable=not sys.stdout.isatty()):
@@ -236,8 +188,7 @@ def demo(
         differences += compare(course, lesson, students)
         write_report(course, lesson)
     export(course, course.root / "grades.csv")
-    one, name = students[min(1, len(students) - 1)].name, name_of(chosen[0])
-    say(pick(LOOK, language).format(root=course.root, one=one, lesson=chosen[0], name=name))
+    say(pick(LOOK, language).format(root=course.root))
     return differences
 
 

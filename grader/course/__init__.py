@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 PRIVATE = ("source", "release", "submitted", "autograded", "feedback")  # students may have accounts on this machine
 OURS = "grader.project.Infrastructure: "
 INCOMING, COMPLETE = "submitted/.import", "complete"  # no student's name begins with a dot
-UNSETTLED = (
-    "an import was killed, and the hand-ins that it had written into {} cannot be put in place: {}. They are whole. Mend that, "
-    "then run the same command again."
-)
 
 
 def init(
@@ -38,20 +34,22 @@ def init(
     course_id: str = "torch-backends",
     exchange: Path | None = None,
     project: Project | None = None,
-    timezone: str | None = None,
+    timezone: str = "UTC",
 ) -> list[str]:
     """Make a course directory, or complete one without overwriting a file. Returns sentences about what was done.
 
-    timezone: in which dates are read and shown; None for that of this machine. Raises ProjectError for one that is not known.
+    timezone: in which dates are read and shown. Raises ProjectError for one that is not known.
     """
     from grader.project import dates
 
-    root, zone = root.resolve(), dates.known(timezone or dates.of_machine())
+    root, zone = root.resolve(), dates.known(timezone)
     (exchange or root / "exchange").mkdir(parents=True, exist_ok=True)
     root.mkdir(parents=True, exist_ok=True)
     for name in PRIVATE:
         (root / name).mkdir(mode=0o700, exist_ok=True)
-    _private_file(root / "gradebook.db", b"")
+    secret = root / "marking_secret"
+    for name in (secret.name, "gradebook.db"):
+        (root / name).touch(mode=0o600)
     said = []
     config = root / "nbgrader_config.py"
     if config.exists():
@@ -69,21 +67,10 @@ def init(
             encoding="utf-8",
         )
         said.append(f"wrote {config}; dates are in the time zone {zone}")
-    secret = root / "marking_secret"
-    if _private_file(secret, secrets.token_bytes(32)):
+    if not secret.stat().st_size:
+        secret.write_bytes(secrets.token_bytes(32))
         said.append(f"wrote {secret}: hidden inputs are drawn with it; keep it to yourself")
     return said
-
-
-def _private_file(path: Path, data: bytes) -> bool:
-    """Write a file that only its owner may read. Does nothing and returns False where the file exists."""
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return False
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-    return True
 
 
 @contextmanager
@@ -119,8 +106,8 @@ def settle(root: Path) -> None:
 
 
 class Course:
-    """An opened course directory. Raises ProjectError where ``root`` is not a course directory, or what a killed import left there cannot
-    be put in place.
+    """An opened course directory. Raises ProjectError where ``root`` is not a course directory, OSError where what a killed import left
+    there cannot be put in place.
     """
 
     def __init__(self, root: Path) -> None:
@@ -131,11 +118,8 @@ class Course:
         if tools not in os.environ.get("PATH", "").split(os.pathsep):
             os.environ["PATH"] = os.pathsep.join([tools, os.environ.get("PATH", "")])
         if (self.root / INCOMING).exists():
-            try:
-                with suppress(ProjectError), importing(self.root):  # an import was killed, or one runs
-                    pass
-            except OSError as error:
-                raise ProjectError(UNSETTLED.format(self.root / INCOMING / COMPLETE, error)) from error
+            with suppress(ProjectError), importing(self.root):  # an import was killed, or one runs
+                pass
 
     @cached_property
     def config(self) -> Any:

@@ -11,8 +11,7 @@ import hashlib
 import os
 import re
 import stat
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -99,23 +98,6 @@ def write_new(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-
-
-def lying(folder: Path) -> str:
-    """The digest of the files in a folder that are not too large; "" where there is no folder."""
-    if folder.is_symlink() or not folder.is_dir():
-        return ""
-    small = {name for name, kind in files_in(folder, sys.maxsize).items() if kind.st_size <= MOST_BYTES}
-    return digest({name: read_inside(folder, name) for name in small})
-
-
-def digest(files: Mapping[str, bytes]) -> str:
-    """A hash of all names and bytes of a hand-in, without its time stamp."""
-    whole = hashlib.sha256()
-    for name, data in sorted(files.items()):
-        if name != STAMP:
-            whole.update(f"{name}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
-    return whole.hexdigest()
 
 
 class _Reading:

@@ -18,10 +18,10 @@ from pathlib import Path, PurePosixPath
 from grader.course import COMPLETE, INCOMING, Course, command, importing, released_text, settle
 from grader.course.marks import require
 from grader.handin.archive import Entry, opened
-from grader.handin.files import OURS, STAMP, Files, digest, lying, stored, unpacked, write, write_new
+from grader.handin.files import OURS, STAMP, Files, on_disk, stored, unpacked, write, write_new
 from grader.handin.guard import guarded
 from grader.handin.owners import Owners, can_be_hand_in
-from grader.handin.reading import Reading, files_of, is_name, read
+from grader.handin.reading import Reading, as_handed_in, files_of, is_name, read
 from grader.handin.roster import FILE, enrol, roster
 from grader.project.files import replace
 from grader.project.names import groups, printable
@@ -161,7 +161,7 @@ def _take(course: Course, student: str, hand_ins: list[Group], imported: Importe
     if new.held is not None:
         imported.held[student] = new.held[1]["en"]
     imported.said += [f"left out of {student}: {one}" for one in files.left_out]
-    if lying(folder) == digest(files.there):
+    if folder.exists() and files.there == lying(folder):
         imported.same.append(student)
     elif not (files.there or files.large):
         imported.kept[student] = "there is no file in it that can be read"
@@ -173,6 +173,12 @@ def _take(course: Course, student: str, hand_ins: list[Group], imported: Importe
         (imported.replaced if folder.exists() else imported.new).append(student)
         put(course.root, student, lesson, files)
     return place
+
+
+def lying(folder: Path) -> dict[str, bytes]:
+    """The files in a folder of ``submitted/`` by the names that they came with, without the time stamp; none of a link's."""
+    files = {} if folder.is_symlink() else as_handed_in(on_disk(folder).there)
+    return {name: data for name, data in files.items() if name != STAMP}
 
 
 def _with_work(hand_ins: list[Group], lesson: str, text: str) -> tuple[PurePosixPath, Files, Reading]:

@@ -154,8 +154,8 @@ def met_in(project: Project) -> dict[str, list[Item]]:
     return dict(found)
 
 
-def remedies(project: Project, lesson: str) -> dict[str, dict[str, list[str]]]:
-    """What helps against each false belief: belief -> {"experiments", "practice"}.
+def remedies(project: Project, lesson: str) -> dict[str, list[str]]:
+    """What helps against each false belief: belief -> calls of the course.
 
     At most ``MOST_REMEDIES`` experiments that show whether it is true, and as many practice questions with it as a wrong answer; those
     of the lesson itself come first.
@@ -165,9 +165,9 @@ def remedies(project: Project, lesson: str) -> dict[str, dict[str, list[str]]]:
         items = sorted(items, key=lambda item: item.lesson != lesson)
         wrong = [(item, option) for item in items for option in item.options if option.misconception == belief]
         experiments = dict.fromkeys(option.experiment or item.experiment for item, option in wrong)
-        practice = [item.id for item in items if item.kind != "predict"]
-        few = [one for one in experiments if one][:MOST_REMEDIES]
-        found[belief] = {"experiments": few, "practice": practice[:MOST_REMEDIES]}
+        observe = [f'observe("{one}")' for one in experiments if one]
+        review = [f'review("{item.id}")' for item in items if item.kind != "predict"]
+        found[belief] = [*observe[:MOST_REMEDIES], *review[:MOST_REMEDIES]]
     return found
 
 

@@ -6,7 +6,6 @@ hour that is skipped in spring means the one after it.
 
 from __future__ import annotations
 
-import os
 import re
 from datetime import datetime, timezone
 
@@ -43,12 +42,6 @@ def known(zone: str) -> str:
     if tz.gettz(zone) is None:
         raise ProjectError(f"the time zone {zone!r} is not known; write a name such as Europe/Berlin")
     return zone
-
-
-def of_machine() -> str:
-    """The name of this machine's time zone, such as Europe/Berlin; UTC where it is not known."""
-    said = os.environ.get("TZ") or os.path.realpath("/etc/localtime").partition("zoneinfo/")[2].removeprefix("Etc/")
-    return said if said and tz.gettz(said) else "UTC"
 
 
 def timestamp_of(stamp: bytes | str) -> datetime | None:

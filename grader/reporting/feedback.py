@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +57,7 @@ class Overview(CourseStep):
             "lesson": lesson,
             "student": student,
             "due": shown(due, self.course_timezone) if due else "",
-            "held": self._next_step(state, due, word, language) if held else "",
+            "held": _next_step(state, word, language) if held else "",
             "lost": bool(held and state.get("lost")),  # the wrong file came: there is nothing of the student's to show
             "waits": any(row["waits"] for row in rows),
             "points": format_points(max(0.0, said["score"])),
@@ -71,34 +70,24 @@ class Overview(CourseStep):
         }
         return nb, resources
 
-    def _next_step(self, state: dict, due: datetime | None, word: dict[str, str], language: str) -> str:
-        """A sentence for a student whose marks are held back: what to do, and until when."""
-        sentence = pick(state["said"], language)
-        if state["held"] not in AGAIN:
-            return sentence
-        past = due is None or due < datetime.now(timezone.utc).replace(tzinfo=None)
-        until = word["again_soon"] if past else word["again_by"].format(when=shown(due, self.course_timezone))
-        return sentence + (" " if language == "en" else "") + until
-
     def _ideas(self, state: dict, lesson: str, word: dict[str, str], language: str) -> list[str]:
-        """The false beliefs that the answers show, each with experiments and questions that help, as HTML."""
+        """The false beliefs that the answers show, each with what helps against it, as HTML."""
         held = dict.fromkeys(one for cell in state.get("verdicts", {}).values() for one in cell.get("beliefs", ()))
         if not held:
             return []
         texts, meet = beliefs(self.project), remedies(self.project, lesson)
         ideas = []
         for belief in held:
-            known = meet.get(belief, {"experiments": [], "practice": []})
-            calls = {
-                "measure": [f'observe("{one}")' for one in known["experiments"]],
-                "practise": [f'review("{one}")' for one in known["practice"]],
-            }
-            parts = [
-                word[name].format(", ".join(f"`{one}`" for one in found)) for name, found in calls.items() if found
-            ]
-            all_parts = map(inline, [pick(texts.get(belief, belief), language), *parts])
-            ideas.append((" " if language == "en" else "").join(all_parts))
+            calls = ", ".join(f"`{one}`" for one in meet.get(belief, ()))
+            parts = [pick(texts.get(belief, belief), language), *([word["helps"].format(calls)] if calls else [])]
+            ideas.append((" " if language == "en" else "").join(map(inline, parts)))
         return ideas
+
+
+def _next_step(state: dict, word: dict[str, str], language: str) -> str:
+    """What a student reads whose marks are held back."""
+    said = [pick(state["said"], language), *([word["again"]] if state["held"] in AGAIN else [])]
+    return (" " if language == "en" else "").join(said)
 
 
 def _row(cell: NotebookNode, mark: CellMark, state: dict, word: dict, language: str) -> Data:

@@ -27,8 +27,10 @@ from grader.project.template import render
 from grader.reporting import TEXTS
 
 HERE = Path(__file__).parent
-FEW = 10  # submissions; with fewer the page says that they show single answers
 Data = dict[str, Any]
+Seen = tuple[
+    dict[str, CellMark], dict[str, Data]
+]  # of a student with a grade, by cell: marks, verdicts as in ``step.state``
 
 
 def write_report(course: Course, lesson: str) -> Path:
@@ -47,7 +49,6 @@ class Row:
     subject: Item | Task
     n: int = 0
     earned: float = 0.0
-    skipped: int = 0
     wrong: Counter = field(default_factory=Counter)
 
     @property
@@ -59,7 +60,6 @@ class Row:
         """Add what one student did with it."""
         self.n += 1
         self.earned += min(1.0, mark.points / mark.top) if mark.top else 1.0
-        self.skipped += verdict.get("state") == "not attempted"
         self.wrong.update(one for one in verdict.get("wrong", ()) if self._text(one) is not None)
 
     def _text(self, wrong: str) -> Text | None:
@@ -83,56 +83,37 @@ class Row:
         return {"count": count, "text": self._text(most), "belief": belief}
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What one graded student did, by cell. verdicts: as ``step.state`` of the graded notebook holds them."""
-
-    marks: dict[str, CellMark]
-    verdicts: dict[str, Data]
-
-    @property
-    def tried(self) -> bool:
-        """Whether anything was attempted; a text that a person has marked was."""
-        by_hand = any(mark.auto is None for mark in self.marks.values())
-        return by_hand or any(one.get("state") != "not attempted" for one in self.verdicts.values())
-
-
 def figures(course: Course, lesson: str) -> Data:
-    """The numbers of the report. Students without a grade, and submissions in which nothing was attempted, are counted and then left
-    out. For a question only the students count whose paper asks it and whose answers are not lost. Raises ProjectError.
+    """The numbers of the report, of the students with a grade. For a question only those count whose paper asks it and whose answers
+    are not lost. Raises ProjectError.
     """
     require(course, lesson)
     marks = cell_marks(course, lesson)
     names = sorted({*marks, *course.submitted(lesson)})
-    found: dict[str, Seen | None] = dict.fromkeys(names)
+    found: list[Seen] = []
     for name in names:
         with guarded(name, lambda student, reason: print(f"{student} is left out: {reason}")):
             own, state = marks.get(name, {}), state_of(course, name, lesson)
             if state.get("marked") and own and all(mark.points is not None for mark in own.values()):
-                found[name] = Seen(own, state.get("verdicts", {}))
+                found.append((own, state.get("verdicts", {})))
     with course.gradebook as gradebook:
-        idle = sorted({student.id for student in gradebook.students} - {*names})
         top = gradebook.find_assignment(lesson).max_score
-    about = {"lesson": lesson, "top": top, "idle": idle}
+    about = {"lesson": lesson, "top": top, "handed_in": len(names)}
     about |= {"beliefs": beliefs(course.project), "remedies": remedies(course.project, lesson)}
     return {**about, **tally({**every_item(course.project, lesson), **tasks(course.project, lesson)}, found)}
 
 
-def tally(subjects: dict[str, Item | Task], found: dict[str, Seen | None]) -> Data:
-    """Count what the students did. subjects: all questions by their keys, and the tasks; found: student -> None for no grade."""
-    counted = [seen for seen in found.values() if seen is not None and seen.tried]
+def tally(subjects: dict[str, Item | Task], found: list[Seen]) -> Data:
+    """Count what the students with a grade did. subjects: all questions by their keys, and the tasks."""
     rows: dict[str, Row] = {}
-    for seen in counted:
-        for cell, verdict in seen.verdicts.items():
+    for marks, verdicts in found:
+        for cell, verdict in verdicts.items():
             key = verdict.get("key", cell)
-            if key in subjects and cell in seen.marks:
-                rows.setdefault(key, Row(subjects[key])).count(seen.marks[cell], verdict)
+            if key in subjects and cell in marks:
+                rows.setdefault(key, Row(subjects[key])).count(marks[cell], verdict)
     return {
-        "handed_in": len(found),
-        "counted": len(counted),
-        "blank": [name for name, seen in found.items() if seen is not None and not seen.tried],
-        "without_grade": [name for name, seen in found.items() if seen is None],
-        "totals": [sum(mark.points for mark in seen.marks.values()) for seen in counted],
+        "counted": len(found),
+        "totals": [sum(mark.points for mark in marks.values()) for marks, _ in found],
         "rows": sorted(rows.values(), key=lambda row: row.share),
     }
 
@@ -145,8 +126,6 @@ def page(found: Data, language: str = "en") -> str:
         TEXTS["report"],
         (HERE / "report.css",),
         found=found,
-        counts={name: len(found[name]) for name in ("blank", "without_grade", "idle")},
         middle=format_points(median(found["totals"] or [0.0])),
         top=format_points(found["top"]),
-        few=0 < found["counted"] < FEW,
     )

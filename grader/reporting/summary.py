@@ -1,4 +1,4 @@
-"""The summary after marking: the outcome for each student, what lies in a wrong place, what marks no longer rest on."""
+"""The summary after marking: the outcome for each student, and what marks no longer rest on."""
 
 from __future__ import annotations
 
@@ -25,21 +25,6 @@ OTHER_RELEASE = (
     "back and release again, or write into papers.yaml of the course folder the line `salts: [{salts}]`, and run autograde again."
 )
 MARKED_WITH = re.compile(r'^ +"questions": "(\w+)"', re.MULTILINE)  # in a graded notebook
-
-
-def strays(course: Course) -> list[str]:
-    """A sentence for each file or folder under ``submitted/`` that no command reads."""
-    place = course.root / "submitted"
-    with course.gradebook as gradebook:
-        known = {*course.project.checkpoints(), *(assignment.name for assignment in gradebook.assignments)}
-    found = [path for path in place.glob("*") if not path.is_dir()]
-    found += [path for path in place.glob("[!.]*/*") if path.name not in known]
-    return [
-        f"NOT MARKED: submitted/{printable(str(path.relative_to(place)))}; "
-        "a notebook is looked for in submitted/STUDENT/LESSON/"
-        for path in sorted(found)
-        if not path.name.startswith(".")
-    ]
 
 
 def summary(found: list[Outcome]) -> str:

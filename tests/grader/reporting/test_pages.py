@@ -26,7 +26,7 @@ from grader.project import MOST_REMEDIES, Project, ProjectError, remedies
 from grader.project.task import tasks
 from grader.reporting.export import into
 from grader.reporting.give_out import feedback
-from grader.reporting.report import Seen, page, tally
+from grader.reporting.report import page, tally
 from tests.support.grading_class import make_class
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 
@@ -94,33 +94,31 @@ def subjects(tmp_path_factory) -> dict:
 
 
 def figures_of(subjects, without=()) -> dict:
-    """A class of five; without: what all papers but ada's do not ask."""
+    """A class of five, one of them without a grade; without: what all papers but the first do not ask."""
 
     def seen(points, states, wrong=((), (), ()), without=without):
         cells = [*zip(subjects, points, states, wrong, strict=True)]
         verdicts = {name: {"state": state, "key": name, "wrong": own} for name, _, state, own in cells}
         marks = {name: CellMark(float(point), top=subjects[name].points) for name, point, *_ in cells}
-        return Seen(marks, {name: one for name, one in verdicts.items() if name not in without})
+        return (marks, {name: one for name, one in verdicts.items() if name not in without})
 
-    found = {
-        "ada": seen((2, 1, 3), (RIGHT,) * 3, without=()),
-        "bob": seen((0, 0, 2), (WRONG, WRONG, "partly"), (["a"], ["x"], ["edge"])),
-        "cyd": seen((0, 0, 0), (WRONG, NOT, NOT), (["a", "b", "gone"], [], [])),
-        "dee": seen((0, 0, 0), (NOT,) * 3),
-        "<script>eva": None,
-    }
-    about = {"lesson": LESSON, "top": 6.0, "idle": ["fay"], "beliefs": {"x": both("All is X.", "都是 X。")}}
-    about["remedies"] = {"x": {"experiments": ["90-see"], "practice": ["90-one", "90-two"]}}
+    found = [
+        seen((2, 1, 3), (RIGHT,) * 3, without=()),
+        seen((0, 0, 2), (WRONG, WRONG, "partly"), (["a"], ["x"], ["edge"])),
+        seen((0, 0, 0), (WRONG, NOT, NOT), (["a", "b", "gone"], [], [])),
+        seen((0, 0, 0), (NOT,) * 3),
+    ]
+    about = {"lesson": LESSON, "top": 6.0, "handed_in": 5, "beliefs": {"x": both("All is X.", "都是 X。")}}
+    about["remedies"] = {"x": ['observe("90-see")', 'review("90-one")']}
     return {**about, **tally(subjects, found)}
 
 
 def test_the_figures_of_a_class_worked_out_by_hand(subjects):
     found = figures_of(subjects)
-    assert (found["handed_in"], found["counted"], found["blank"]) == (5, 3, ["dee"])
-    assert found["without_grade"] == ["<script>eva"] and found["totals"] == [6, 2, 0]
+    assert found["counted"] == 4 and found["totals"] == [6, 2, 0, 0]
     assert [row.subject.id for row in found["rows"]] == [CHOICE, NUMBER, TASK], "the fewest points first"
-    assert [row.share for row in found["rows"]] == pytest.approx([1 / 3, 1 / 3, 5 / 9])
-    assert [row.skipped for row in found["rows"]] == [0, 1, 1] and {row.n for row in found["rows"]} == {3}
+    assert [row.share for row in found["rows"]] == pytest.approx([1 / 4, 1 / 4, 5 / 12])
+    assert {row.n for row in found["rows"]} == {4}
     choice, number, task = (row.worst for row in found["rows"])
     assert choice == {"count": 2, "text": subjects[CHOICE].option("a").text, "belief": "x"}
     assert number == {"count": 1, "text": "", "belief": "x"}
@@ -129,19 +127,18 @@ def test_the_figures_of_a_class_worked_out_by_hand(subjects):
 
 def test_what_a_paper_does_not_ask_and_what_was_lost_is_no_fault_of_the_class(subjects):
     row = next(row for row in figures_of(subjects, [CHOICE])["rows"] if row.subject.id == CHOICE)
-    assert (row.n, row.share, row.skipped, row.worst) == (1, 1.0, 0, {})
-    nobody = {**figures_of(subjects), **tally({}, {"eva": None})}
+    assert (row.n, row.share, row.worst) == (1, 1.0, {})
+    nobody = {**figures_of(subjects), **tally({}, [])}
     assert "No marked submission" in page(nobody) and "还没有已评分" in page(nobody, "zh")
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_page_loads_nothing_runs_nothing_and_names_nobody(language, subjects):
+def test_the_page_loads_nothing_and_runs_nothing(language, subjects):
     script = "<script>alert(1)</script>"
     found = figures_of({**subjects, NUMBER: replace(subjects[NUMBER], stem=script)})
     text = page({**found, "beliefs": {"x": both("All is X." + script, "都是 X。" + script)}}, language)
     assert not re.search(r"""(src|href|data)\s*=|@import|url\(|<script|<link""", text, re.IGNORECASE)
-    assert not any(name in text for name in ("ada", "bob", "cyd", "dee<", "eva", "fay"))
-    assert "33 %" in text and 'observe("90-see")' in text and 'review("90-one", "90-two")' in text
+    assert "25 %" in text and "observe(&#34;90-see&#34;)" in text and "review(&#34;90-one&#34;)" in text
     assert (
         pick(subjects[CHOICE].option("a").text, language) in text
         and {"en": "All is X.", "zh": "都是 X。"}[language] in text
@@ -150,16 +147,17 @@ def test_the_page_loads_nothing_runs_nothing_and_names_nobody(language, subjects
 
 def test_what_meets_a_belief_exists_in_the_course():
     found, known = remedies(Project(), "05_cudnn_benchmark"), load_bank()
-    assert len(found) > 50 and all(len(one[kind]) <= MOST_REMEDIES for one in found.values() for kind in one)
-    assert all(known[name].kind != "predict" for one in found.values() for name in one["practice"])
-    assert {name for one in found.values() for name in one["experiments"]} <= set(load_all())
+    calls = [re.fullmatch(r'(observe|review)\("(.+)"\)', one).groups() for some in found.values() for one in some]
+    assert len(found) > 50 and all(len(some) <= 2 * MOST_REMEDIES for some in found.values())
+    assert all(known[name].kind != "predict" for verb, name in calls if verb == "review")
+    assert {name for verb, name in calls if verb == "observe"} <= set(load_all())
 
 
 @pytest.mark.slow
 def test_the_command_on_a_class_that_was_really_marked(root):
     assert main(["report", LESSON, "--dir", str(root)]) == 0
     said = (root / f"report-{LESSON}.html").read_text("utf-8")
-    assert "3 of 4 submissions counted (nothing attempted: 1, no grade: 0)" in said
+    assert "4 of 4 submissions counted" in said
     wrong = ["letter b", "the first", "Wrong for two different brightnesses."]
     assert re.findall(r"<b>1 ×</b> ([^<]+)<", said) == wrong, "the question with the fewest points first"
 
