@@ -13,7 +13,7 @@ from course.figures.block import Block, Fold
 from course.figures.kinds import Ratio, ratio_rows
 from course.figures.svg import SvgPicture
 from course.tryout import verdicts
-from course.tryout.settings import OTHER_DEVICE, Setting
+from course.tryout.settings import Setting
 from course.tryout.verdicts import JOINT, Row
 
 NOTHING = dict.fromkeys(("ratio", "low", "high", "sets", "bits", "error", "error_as_is", "float64", "why"))
@@ -64,12 +64,6 @@ class Tried:
         """One more sentence below the headline."""
         self.notes.append(both(english, chinese))
 
-    def sentence(self) -> str:
-        """What came out, in one sentence."""
-        if self.refused and not self.found:
-            return t("None of these settings can matter here.", "这几项设置在这里都不起作用。")
-        return pick(verdicts.headline(self.rows()))
-
     def lines(self) -> list[str]:
         """The lines to paste, under comments: what they bring and what they hold for. What costs accuracy stands as a comment, to
         decide about. Empty where nothing helps."""
@@ -98,8 +92,7 @@ class Tried:
         known = {one.id: pick(one.name) for one in self.settings}
         reasons: dict[str, list[str]] = {}
         for name, why in self.refused.items():
-            if why != OTHER_DEVICE:  # nothing that anybody could do here
-                reasons.setdefault(pick(why), []).append(known[name])
+            reasons.setdefault(pick(why), []).append(known[name])
         raised = [f"{row['name']}{t(': ', '：')}{row['why']}" for row in self.rows() if row["verdict"] == "untried"]
         return raised + [why + t(": ", "：") + t(", ", "、").join(names) for why, names in reasons.items()]
 
@@ -124,7 +117,8 @@ class Tried:
         ]
         shown = tuple(fold for fold in folds if fold.said or fold.rows or fold.code)
         small = t(f"Measured here: {pick(self.machine)}", f"本机实测：{pick(self.machine)}") + self._how_much()
-        return Block(self.sentence(), t(" ", "").join(map(pick, self.notes)), self.picture(), small, folds=shown)
+        headline, notes = pick(verdicts.headline(self.rows())), t(" ", "").join(map(pick, self.notes))
+        return Block(headline, notes, self.picture(), small, folds=shown)
 
     def _how_much(self) -> str:
         """What a step takes as it is, how many settings were timed, and in what time."""

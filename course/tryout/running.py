@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import io
 import math
 import os
 import statistics
@@ -64,11 +63,7 @@ def run(work: Any, inputs: Sequence[Any], only: str | Sequence[str] | None, budg
     require_callable(getattr(work, "__name__", "step"), work)
     require_positive(budget=budget)
     trial = Trial(partial(work, *inputs) if inputs else work, chosen(only), float(budget))
-    with (
-        tempfile.TemporaryDirectory(prefix="try_switches-") as folder,
-        contextlib.redirect_stdout(io.StringIO()) as sink,
-        contextlib.redirect_stderr(sink),
-    ):
+    with tempfile.TemporaryDirectory(prefix="try_switches-") as folder:
         try:
             trial.look(folder)
             while names := trial.next():
@@ -103,23 +98,19 @@ class Trial:
 
     def look(self, folder: str) -> None:
         """See what runs in the step, and what each setting does to the result. Raises TimingError where the step cannot be copied, or
-        fails as it is."""
+        fails as it is, in one sentence for both: what was raised says which."""
         wanted = {name: [name] for name, one in self.known.items() if not one.kept}
         try:
             self.venue = Venue(self.step, folder)
             found = self.venue.probe(wanted, LOOK * self.budget)
         except Exception as error:  # noqa: BLE001  (pickling fails in many types)
             said = said_of(error)
-            if isinstance(error, NewProcessError) and error.kind != worker.NotLoaded.__name__:
-                english = f"The step fails in a new process: {said}. Call it by itself, twice; make that work, then try again."
-                raise TimingError(
-                    t(english, f"这一步在新进程里失败了：{said}。请先单独调用两次并修好，再来试。")
-                ) from None
             raise TimingError(
                 t(
-                    f"The step runs in copies, in new processes, and it cannot be copied: {said}. Create that inside the step, or write "
-                    "the step, with all it uses, into a file mylab.py and call try_switches(mylab.step).",
-                    f"这一步要复制到新进程里跑，可是复制不了：{said}。请在这一步里面新建它，"
+                    f"The step runs in copies, in new processes, and that failed: {said}. Call it by itself, twice: that must work. "
+                    "Create inside the step what cannot be copied, or write the step, with all it uses, into a file mylab.py and call "
+                    "try_switches(mylab.step).",
+                    f"这一步要复制到新进程里跑，可是失败了：{said}。请先单独调用两次，确认不出错。复制不了的东西，请在这一步里面新建，"
                     "或者把这一步连同它用到的都写进文件 mylab.py，再调用 try_switches(mylab.step)。",
                 )
             ) from None
@@ -136,19 +127,15 @@ class Trial:
             if why := one.why_not(look):
                 self.out.refused[name] = why
             else:
-                self.out.found[name] = {}
-                self._learn(name, None if one.kept else found["rows"].get(name, {}))
+                self.out.found[name] = self._digits(name) if one.kept else found["rows"].get(name, {})
 
-    def _learn(self, name: str, found: Mapping[str, Any] | None = None) -> None:
-        """Put what these settings do to the result into their row. found: by default what a new process says of them; where there was no
-        time for it, nothing."""
-        if found is None:
-            try:
-                wanted = {name: name.split(JOINT)}
-                found = self.venue.probe(wanted, max(LEAST_S, self.left()))["rows"].get(name, {})
-            except NewProcessError as error:
-                found = {"why": said_of(error)}
-        self.out.found[name].update(found)
+    def _digits(self, name: str) -> dict[str, Any]:
+        """What these settings do to the result, by a new process; where there was no time for it, nothing."""
+        try:
+            found = self.venue.probe({name: name.split(JOINT)}, max(LEAST_S, self.left()))
+        except NewProcessError as error:
+            return {"why": said_of(error)}
+        return dict(found["rows"].get(name, {}))
 
     # --- times ----------------------------------------------------------------------------------------------------
 
@@ -159,12 +146,9 @@ class Trial:
         rows = [row for row in known if row["setting"] in self.known and row["float64"] is not None]
         rows = sorted((row for row in rows if not verdicts.settled(row)), key=lambda row: -(row["sets"] or 0))
         worth = [row for row in rows if row["low"] is None or verdicts.hopeful(row)]
-        names, joint = (
-            [row["setting"] for row in worth or rows],
-            sorted(one["setting"] for one in verdicts.winners(known)),
-        )
-        if len(joint) > 1 and not verdicts.settled(self.out.found.get(JOINT.join(joint), {})):
-            names = [JOINT.join(joint)] * (not worth or self.left() < LAST * self.budget) + names
+        names, joint = [row["setting"] for row in worth or rows], verdicts.joint(known)
+        if joint and not verdicts.settled(self.out.found.get(joint, {})):
+            names = [joint] * (not worth or self.left() < LAST * self.budget) + names
         names = names[: self.venue.most]
         while len(names) > 1 and self._needs_s(names) > self.left():
             names.pop()
@@ -181,12 +165,11 @@ class Trial:
         rows = self.out.found
         for name in names:
             if name not in rows:
-                rows[name] = {}
-                self._learn(name)
+                rows[name] = self._digits(name)
         began, since, used_s = time.monotonic(), cpu_load.Since(), self.venue.used_s
         try:
             sides = {AS_IS: list[str](), **{name: name.split(JOINT) for name in names}}
-            with self.venue.open(sides, self.rough_s) as block:
+            with self.venue.open(sides, self.rough_s, self.out.device) as block:
                 start_s = time.monotonic() - began
                 found = in_turns(partial(_timed, block), [*sides], max(TIMED * start_s, TIMED_S), ROUNDS)
         except Exception as error:  # noqa: BLE001  (what the step raised, or a process that could not be started)
@@ -220,8 +203,8 @@ class Trial:
         """What came out, with what is to be said of the whole run."""
         out = self.out
         out.base_ms, out.seconds = 1e3 * statistics.median(self.base_s or [0.0]), time.monotonic() - self.began
-        used = statistics.fmean(self.others) if self.others else cpu_load.others()
-        if used > BUSY and out.found:
+        used = statistics.fmean(self.others or [0.0])
+        if used > BUSY:
             part = f"{100 * used:.0f}"
             out.note(
                 f"Other programs used {part} % of this machine: small differences do not show, threads cannot be judged. "
@@ -287,7 +270,7 @@ class Venue:
                     return importlib.import_module, (obj.__name__,)
                 return super().reducer_override(obj)
 
-        self.folder, self.device = folder, "cpu"
+        self.folder = folder
         switches = {name: value for name, value in snapshot().items() if isinstance(value, (bool, int, str))}
         torch.save((torch.is_grad_enabled(), torch.get_default_dtype(), switches), Path(folder, "process"))
         pickling = types.SimpleNamespace(__name__="cloudpickle", Pickler=Pickler)
@@ -297,14 +280,12 @@ class Venue:
     def probe(self, wanted: Mapping[str, Sequence[str]], seconds: float) -> dict[str, Any]:
         """See `worker.probe`. wanted: name -> ids of the settings in force together. Raises NewProcessError, also after three times as many
         seconds."""
-        found = call(f"{worker.__name__}:probe", self.folder, wanted, seconds, timeout_s=3 * seconds)
-        self.device = found["look"]["device"]
-        return dict(found)
+        return dict(call(f"{worker.__name__}:probe", self.folder, wanted, seconds, timeout_s=3 * seconds))
 
     @contextlib.contextmanager
-    def open(self, sides: Mapping[str, Sequence[str]], rough_s: float) -> Iterator[Block]:
+    def open(self, sides: Mapping[str, Sequence[str]], rough_s: float, device: str) -> Iterator[Block]:
         """Gives what times a block, each name in a process of its own; all of them take turns. Raises NewProcessError."""
-        tasks = {name: (self.folder, ids, rough_s, self.device) for name, ids in sides.items()}
+        tasks = {name: (self.folder, ids, rough_s, device) for name, ids in sides.items()}
         with taking_turns(f"{worker.__name__}:take", tasks, timeout_s=LIMIT_S) as processes:
             yield lambda name: float(processes[name].call(f"{worker.__name__}:block", timeout_s=LIMIT_S))
             self.used_s += sum(process.call("time:process_time") for process in processes.values())

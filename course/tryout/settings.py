@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from course.core.i18n import Text, both, t
-from course.flags import ABSENT, SWITCHES, using
+from course.flags import SWITCHES, using
 from course.timing import TimingError
 
 Step = Callable[[], Any]
@@ -93,9 +93,6 @@ def tensors_of(value: Any) -> list[torch.Tensor]:
     return [one for one in tree_leaves(held) if isinstance(one, torch.Tensor)]
 
 
-OTHER_DEVICE = both("for another device", "属于其他设备")
-
-
 @dataclass(frozen=True)
 class Setting:
     """One thing to try. id: its name in `only` and in rows. lines: to paste. flags: names of `course.flags` -> value.
@@ -126,9 +123,7 @@ class Setting:
         """Why it cannot matter for what ran, in words; empty where it can."""
         now = {name: SWITCHES[name].read() for name in self.flags}
         if look.device not in self.devices:
-            return OTHER_DEVICE
-        if ABSENT in now.values():
-            return both("not in this torch", "当前 torch 没有")
+            return both("for another device", "属于其他设备")
         if now and now == self.flags:
             return both("already set", "已经是这样")
         matters = (not self.condition or getattr(look, self.condition)) and (not self.ran or look.ran(self.ran))
@@ -163,19 +158,6 @@ def chosen(only: str | Sequence[str] | None) -> list[Setting]:
 # --- the step under settings --------------------------------------------------------------------------------------
 
 
-AROUND: dict[str, Callable[[str], Any]] = {
-    "bfloat16": lambda device: torch.autocast(device, torch.bfloat16),
-    "float16": lambda device: torch.autocast(device, torch.float16),
-    "inference_mode": lambda device: torch.inference_mode(),
-}
-"""Way of a setting -> what stands around each call."""
-MOVES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-    "channels_last": lambda x: x.contiguous(memory_format=torch.channels_last) if x.dim() == 4 and x.is_floating_point() else x,
-    "float64": lambda x: x.double() if x.is_floating_point() else x,
-}  # fmt: skip
-"""Way of a setting -> what becomes of each tensor of the step."""
-
-
 @contextlib.contextmanager
 def under(
     step: Step, settings: Iterable[Setting], tensors: Sequence[torch.Tensor], device: str
@@ -183,24 +165,20 @@ def under(
     """Gives what to call for the step under these settings, in the block. tensors: of the step; those that a setting moves to another
     layout or type stay so, because the step is a copy.
     """
-    settings = list(settings)
-    run: Callable[[], Any] = step
+    settings, run = list(settings), step
+    floats = [one for one in tensors if one.is_leaf and one.layout is torch.strided and one.is_floating_point()]
     with using({name: value for one in settings for name, value in one.flags.items()}):
         for way in (one.way for one in settings):
             if way == "compile":
                 run = torch.compile(run, mode="reduce-overhead" if device == "cuda" else None)
-            elif way in AROUND:
-                run = AROUND[way](device)(run)
-            elif way in MOVES:
-                _move(MOVES[way], tensors)
+            elif way == "inference_mode":
+                run = torch.inference_mode()(run)
+            elif way in ("bfloat16", "float16"):
+                run = torch.autocast(device, getattr(torch, way))(run)
+            elif way == "float64":
+                for one in floats:
+                    one.data = one.data.double()
+            elif way == "channels_last":
+                for one in (one for one in floats if one.dim() == 4):
+                    one.data = one.data.contiguous(memory_format=torch.channels_last)
         yield run
-
-
-def _move(move: Callable[[torch.Tensor], torch.Tensor], tensors: Sequence[torch.Tensor]) -> None:
-    leaves = [one for one in tensors if one.is_leaf and one.layout is torch.strided]
-    for one in leaves:
-        one.grad = None  # it would be of another type or layout
-    for one in leaves:
-        moved = move(one.data)
-        if moved is not one.data:
-            one.data = moved

@@ -108,9 +108,16 @@ def headline(rows: Sequence[Row]) -> Text:
     """What came out, in one sentence."""
     row, timed = best(rows, safe=True), [one for one in rows if one.get("low")]
     if row:
-        many, name = row["setting"].count(JOINT) + 1, row["name"]
+        many, name, saved = row["setting"].count(JOINT) + 1, row["name"], less_time(row["ratio"])
         named = both(name, name) if many == 1 else both(f"{many} settings", f"{many} 项设置一起用")
-        return _gain(row, named)
+        end = both("; results about as exact", "精度相当")
+        if row.get("error") is None:
+            end = both("; its results were not compared", "结果没有比较")
+        elif loses(row):
+            end = both(", but results have fewer right digits", "但结果的精度下降")
+        return both(f"{saved['en']} with {named['en']}{end['en']}.", f"{named['zh']}：{saved['zh']}，{end['zh']}。")
+    if not rows:
+        return both("None of these settings can matter here.", "这几项设置在这里都不起作用。")
     if not timed:
         return both("Too little was measured to tell.", "测得太少，还说不准。")
     if any(verdict_of(one) == "late" for one in rows) or any(map(hopeful, timed)):
@@ -118,13 +125,3 @@ def headline(rows: Sequence[Row]) -> Text:
     if any(verdict_of(one) == "unsure" for one in timed):
         return both("No gain is sure: leave your step as it is.", "没有确定的好处：保持原样就好。")
     return both("Nothing tried helps: leave your step as it is.", "试过的都没用：保持原样就好。")
-
-
-def _gain(row: Row, named: Text) -> Text:
-    """What is saved with what, and what becomes of the result, in one sentence."""
-    saved, end = less_time(row["ratio"]), both("; results about as exact", "精度相当")
-    if row.get("error") is None:
-        end = both("; its results were not compared", "结果没有比较")
-    elif loses(row):
-        end = both(", but results have fewer right digits", "但结果的精度下降")
-    return both(f"{saved['en']} with {named['en']}{end['en']}.", f"{named['zh']}：{saved['zh']}，{end['zh']}。")

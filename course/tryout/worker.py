@@ -40,25 +40,14 @@ _for_good = contextlib.ExitStack()
 _blocks: list[Callable[[], float]] = []
 
 
-class NotLoaded(Exception):
-    """This process cannot take the step."""
-
-
 def probe(folder: str, wanted: Mapping[str, Sequence[str]], seconds: float) -> dict[str, Any]:
     """What ran in the saved step (`look`), about what a call takes, whether results can be compared; and for each name the row of its
-    settings, as long as they can matter and there is time. Plain data. Raises NotLoaded, or what the step raises as it is.
+    settings, as long as they can matter and there is time. Plain data. Raises what loading the step raises, or the step as it is.
     """
-    try:
-        copies = Copies(folder)
-        copies.find_held()
-    except Exception as error:
-        raise NotLoaded(said_of(error)) from error  # unpickling fails in many types
-    return probed(Digits(copies, bool(copies.held)), wanted, seconds)
-
-
-def probed(digits: Digits, wanted: Mapping[str, Sequence[str]], seconds: float) -> dict[str, Any]:
-    """What `probe` gives of a step that runs."""
-    began, known, rows = time.monotonic(), {one.id: one for one in all_settings()}, {}
+    copies = Copies(folder)
+    copies.find_held()
+    digits, began = Digits(copies, bool(copies.held)), time.monotonic()
+    known, rows = {one.id: one for one in all_settings()}, {}
     for name, ids in wanted.items():
         settings = [known[one] for one in ids]
         if time.monotonic() - began > seconds or any(one.why_not(digits.look) for one in settings):
@@ -130,7 +119,7 @@ def said_of(error: BaseException) -> str:
     """An exception in a line."""
     kind = getattr(error, "kind", "") or type(error).__name__
     line = (str(error).strip().splitlines() or [""])[0][:300].rstrip(".")
-    return line if kind in ("TimingError", "NewProcessError", "NotLoaded") else f"{kind}: {line}".strip(": ")
+    return line if kind in ("TimingError", "NewProcessError") else f"{kind}: {line}".strip(": ")
 
 
 # --- what settings do to the result of one step: every run starts from a new copy of it and the same random numbers -----

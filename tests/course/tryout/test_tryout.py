@@ -39,7 +39,6 @@ SETTINGS = {one.id: one for one in all_settings()}
 def one_thread(monkeypatch):
     """One thread, on a machine that nobody else uses."""
     monkeypatch.setattr(running.cpu_load.Since, "others", lambda self: 0.0)
-    monkeypatch.setattr(running.cpu_load, "others", lambda: 0.0)
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     with flags.preserved():
@@ -100,22 +99,24 @@ class Pretended(Venue):
 
     def __init__(self, step, folder):
         self.step, self.clock = step, NoisyClock(5)
-        self.most, self.device = 99, "cpu"
+        self.most, self.held, self.find_held = 99, [], lambda: None
 
-    def copy(self):
+    def __call__(self):
         step = copy.deepcopy(self.step)
         return step, [*step.conv.parameters(), step.x]
 
     def probe(self, wanted, seconds):
-        return worker.probed(Digits(self.copy), wanted, seconds)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(worker, "Copies", lambda folder: self)
+            return worker.probe("", wanted, seconds)
 
     @contextlib.contextmanager
-    def open(self, sides, rough_s):
-        copies = {name: (*self.copy(), [SETTINGS[one] for one in ids]) for name, ids in sides.items()}
+    def open(self, sides, rough_s, device):
+        copies = {name: (*self(), [SETTINGS[one] for one in ids]) for name, ids in sides.items()}
 
         def block(name):
             step, tensors, settings = copies[name]
-            with under(step, settings, tensors, "cpu") as run:
+            with under(step, settings, tensors, device) as run:
                 return self.clock.block(run, 1)
 
         yield block
@@ -149,7 +150,7 @@ def test_what_helps_is_advised_together(monkeypatch):
     assert {*claimed_of(found)} == helping and 0.7 < together["ratio"] < 0.78
     assert {"torch.backends.mkldnn.enabled = False", "torch.use_deterministic_algorithms(True)"} <= set(found.lines())
     with speaking("zh"):
-        assert "2 项设置一起用：省 2" in found.sentence()
+        assert "2 项设置一起用：省 2" in str(found)
 
 
 def values(seed, wild, effect=1.0, sets=24):
@@ -256,7 +257,7 @@ def test_a_step_that_cannot_be_copied_is_refused_unused():
     lock = Training(threading.Lock())
     before = photograph(lock)
     for step, named in ((lambda: torch.ones(2) * next(source), "generator"), (lock, "_thread.lock")):
-        with pytest.raises(TimingError, match=f"cannot be copied: .*{named}.*mylab.py"):
+        with pytest.raises(TimingError, match=f"that failed: .*{named}.*mylab.py"):
             try_switches(step, budget=5)
     assert next(taken) == 0 and photograph(lock) == before
 
@@ -317,9 +318,9 @@ def test_a_recorded_graph_is_seen_whether_or_not_the_result_still_holds_it():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: try_switches(nn.Linear(2, 2)), "The step fails in a new process: TypeError: Linear.forward() missing"),
+        (lambda: try_switches(nn.Linear(2, 2)), "that failed: TypeError: Linear.forward() missing"),
         (lambda: try_switches(3), "is of type int, not a function"),
-        (lambda: try_switches(fails, budget=5), "The step fails in a new process: RuntimeError: mat1 and mat2"),
+        (lambda: try_switches(fails, budget=5), "that failed: RuntimeError: mat1 and mat2"),
         (lambda: try_switches(print, only=3), '"3" cannot be tried.'),
         (lambda: try_switches(print, only="onednn"), "oneDNN"),
         (lambda: try_switches(print, budget=0), "budget must be"),
@@ -425,7 +426,7 @@ def _times_two(x, _):
 def test_each_setting_is_timed_in_a_process_of_its_own(tmp_path):
     """All of them take turns; what one keeps does not reach the others, nor this one."""
     venue = Venue(partial(_times_two, torch.ones(100_000), None), str(tmp_path))
-    with venue.open({running.AS_IS: [], "a": ["matmul-medium"], "b": ["deterministic"]}, 1e-4) as block:
+    with venue.open({running.AS_IS: [], "a": ["matmul-medium"], "b": ["deterministic"]}, 1e-4, "cpu") as block:
         found = in_turns(block, [running.AS_IS, "a", "b"], 0.1)
     assert {*found} == {running.AS_IS, "a", "b"} and min(map(min, found.values())) > 0 and venue.used_s > 0
     assert not torch.are_deterministic_algorithms_enabled()
