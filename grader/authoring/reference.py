@@ -10,12 +10,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from course.core.catalog import BY_ID, LESSONS
 from course.core.i18n import LANGUAGES, Text, both, pick, speaking
-from course.core.markup import inline
-from course.core.markup import link as html_link
 from course.flags import DEPENDS, GROUPS, TABLE, WHEN, Switch, module_of
 from course.questions import knowledge, messages
 from course.questions.bank import read_yaml
@@ -27,18 +23,17 @@ WORDS: dict[str, dict[str, Any]] = read_yaml(FOLDER / "words.yaml")
 """Page -> its title, its introduction and its other words."""
 REPOSITORY, SOURCES = "https://github.com/pytorch/pytorch", "2.13"
 """Where PyTorch's own files stand, and the version that is quoted unless a row names another."""
-LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 JOINED = (
     "[English](#english) · [中文](#中文)\n\n# English\n\n**{title[en]}**\n\n{en}\n# 中文\n\n**{title[zh]}**\n\n{zh}"
 )
-Rows = list[list[str]]
 
 
 def pages(project: Project) -> dict[Path, str]:
     """Every page of docs/ and its text: switches and claims with both languages on one page, messages with a page for each."""
     made = {}
     for name in WORDS:
-        title, text = WORDS[name]["title"], {code: body(project, name, code, "../") for code in LANGUAGES}
+        title = WORDS[name]["title"]
+        text = {code: body(project, name, code, f"../notebooks/{code}/lessons/") for code in LANGUAGES}
         if name in ("switches", "claims"):
             made[project.root / "docs" / f"{name}.md"] = JOINED.format(title=title, **text)
             continue
@@ -47,33 +42,11 @@ def pages(project: Project) -> dict[Path, str]:
     return made
 
 
-def body(project: Project, name: str, code: str, root: str | None = None) -> str:
-    """The Markdown of a page in one language, below its title. root: where the folder of the course lies; None: no link to its files."""
+def body(project: Project, name: str, code: str, lessons: str = "") -> str:
+    """The Markdown of a page in one language, below its title. lessons: where their notebooks lie, seen from the page."""
     makers = {"switches": _switches, "messages": _messages, "claims": _claims}
     with speaking(code):
-        return render(FOLDER / f"{name}.md", code, WORDS[name], **makers[name](project, code, root))
-
-
-def sortable(code: str, lessons: list[str]) -> str:
-    """HTML of all switches in one table, which sorts by every column and can be searched. lessons: those that have a page beside it."""
-
-    def link(name: str, address: str) -> str:
-        lesson = address.rpartition("/")[2].removesuffix(".ipynb")
-        if lesson in BY_ID:
-            return f'<a href="{lesson}.html">{lesson}</a>' if lesson in lessons else lesson
-        return html_link(address, inline(name))
-
-    def html(cell: str) -> str:
-        first, *rest = LINK.split(cell.replace("\\|", "|"))
-        links = zip(rest[::3], rest[1::3], rest[2::3], strict=True)
-        return inline(first) + "".join(link(name, address) + inline(after) for name, address, after in links)
-
-    shown, lines = _shown_by(), []
-    for row in (row for _, _, rows in sections() for row in rows):
-        first, *rest = map(html, cells(row, code, shown, ""))
-        first = re.sub(r"(?<=\w)([._])(?=\w)", r"\1<wbr>", first)  # long names may break there
-        lines.append((row.name, Markup(first), [Markup(one) for one in rest]))
-    return render(FOLDER / "switches.html", code, WORDS["switches"], rows=lines)
+        return render(FOLDER / f"{name}.md", code, WORDS[name], **makers[name](project, code, lessons))
 
 
 def _linked(source: str) -> str:
@@ -94,8 +67,8 @@ def sections() -> list[tuple[Text, Text, list[Switch]]]:
     return found + [(heading, "", [row for row in rows if row.kind == kind]) for kind, heading in apart.items()]
 
 
-def cells(row: Switch, code: str, shown: dict[str, list[knowledge.Knowledge]], root: str | None) -> list[str]:
-    """The cells of one row as Markdown, in the order of the columns. shown: switch -> the knowledge cards about it."""
+def cells(row: Switch, code: str, lessons: str) -> list[str]:
+    """The cells of one row as Markdown, in the order of the columns. lessons: as for ``body``."""
     said, comma = WORDS["switches"], both(", ", "、")[code]
     default = f"`{row.default!r}`"
     if row.default is DEPENDS:
@@ -107,36 +80,26 @@ def cells(row: Switch, code: str, shown: dict[str, list[knowledge.Knowledge]], r
         pick(row.readers if row.changeable else said["readers"].get(row.kind, said["readers"]["other"]), code),
         pick(WHEN[row.when], code),
         f"{row.since} – {row.until}" if row.until else row.since,
-        said["left_out"][code] + pick(row.nobody, code)
-        if row.nobody
-        else _shown(row, code, shown.get(row.name, []), root),
+        said["left_out"][code] + pick(row.nobody, code) if row.nobody else _shown(row, lessons),
         ", ".join(map(_source, row.source.split("; "))),
     ]
     return [cell.replace("|", "\\|") for cell in found]
 
 
-def _switches(project: Project, code: str, root: str | None) -> dict[str, Any]:
-    shown = _shown_by()
+def _switches(project: Project, code: str, lessons: str) -> dict[str, Any]:
     rows = [
-        (pick(name, code), pick(about, code), [cells(row, code, shown, root) for row in rows])
+        (pick(name, code), pick(about, code), [cells(row, code, lessons) for row in rows])
         for name, about, rows in sections()
     ]
     return {"sections": rows}
 
 
-def _shown_by() -> dict[str, list[knowledge.Knowledge]]:
-    found: dict[str, list[knowledge.Knowledge]] = {}
-    for card in knowledge.read().values():
-        for name in card.switches:
-            found.setdefault(name, []).append(card)
-    return found
-
-
-def _shown(row: Switch, code: str, cards: list[knowledge.Knowledge], root: str | None) -> str:
+def _shown(row: Switch, place: str) -> str:
     """The lessons of its experiment and knowledge cards; an experiment without a lesson so far has no link."""
+    cards = [one for one in knowledge.read().values() if row.name in one.switches]
     lessons = {card.lesson for card in cards}
     lessons |= {lesson for lesson in BY_ID if row.experiment and lesson[:2] == row.experiment[:2]}
-    found = [f"[{one}]({root}notebooks/{code}/lessons/{one}.ipynb)" for one in sorted(lessons)]
+    found = [f"[{one}]({place}{one}.ipynb)" for one in sorted(lessons)]
     found += [f'`observe("{row.experiment}")`'] if row.experiment else []
     return ", ".join([*found, *(f'`keep("{card.id}")`' for card in cards)]) or "–"
 
@@ -154,7 +117,7 @@ def _source(source: str) -> str:
 # --- the other pages ---
 
 
-def _messages(project: Project, code: str, root: str | None) -> dict[str, Any]:
+def _messages(project: Project, code: str, lessons: str) -> dict[str, Any]:
     known = messages.read().values()
     groups = [
         (pick(name, code), [one for one in known if one.group == group]) for group, name in messages.GROUPS.items()
@@ -168,7 +131,7 @@ def claims(project: Project) -> dict[str, dict[str, Any]]:
     return {name: row for name, row in known.items() if "truth" in row}
 
 
-def _claims(project: Project, code: str, root: str | None) -> dict[str, Any]:
+def _claims(project: Project, code: str, lessons: str) -> dict[str, Any]:
     """A table for each lesson: that of the first question that meets a claim."""
     met = met_in(project)
     lessons = {lesson.id: (lesson.id, pick(lesson.question, code), []) for lesson in LESSONS}

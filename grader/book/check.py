@@ -1,6 +1,4 @@
-"""What must hold of the finished site: nothing from outside, no dead link, nothing of a checkpoint's questions and solutions, no path of
-the machine that built it.
-"""
+"""What must hold of the finished site: nothing from outside, no dead link, no path of the machine that built it."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
 
-from grader.project import Project, checkpoint_items
+from grader.project import Project
 
 LOADED = re.compile(
     r"<(?:script|img|iframe|source|link(?! rel=\"(?:next|prev)\"))\b[^>]*?(?:src|href)=\"([^\"]+)\"[^>]*>"
@@ -25,16 +23,13 @@ LINK = re.compile(r'<a\b[^>]*?href="([^"]+)"')
 
 def faults(project: Project, site: Path) -> list[str]:
     """A sentence for each fault of the site."""
-    questions = {one for lesson in project.checkpoints() for one in checkpoint_items(project, lesson)}
     folders = (project.root, Path.home(), Path(sys.prefix), Path(tempfile.gettempdir()))
     own = {str(form) for one in folders for form in (one, one.resolve()) if len(form.parts) > 1}
     here = re.compile(rf"(?<![\w.~-])(?:{'|'.join(map(re.escape, own))})[/\\][^\s<\"'`&]*")
     found = []
     for path in sorted(one for one in site.rglob("*") if one.suffix in READ):
         text = path.read_text("utf-8")
-        said = [f"holds {one} of a checkpoint" for one in sorted(questions.intersection(re.findall(r"[\w-]+", text)))]
-        said += ["holds BEGIN SOLUTION of a checkpoint"] if "### BEGIN SOLUTION" in text else []
-        said += [f"holds the path {one}" for one in dict.fromkeys(here.findall(text))]
+        said = [f"holds the path {one}" for one in dict.fromkeys(here.findall(text))]
         said += OUTSIDE.findall(text) if path.suffix == ".css" else []
         said += _of_page(path, text) if path.suffix == ".html" else []
         found += [f"{path.relative_to(site)}: {one}" for one in said]
@@ -45,8 +40,6 @@ def _of_page(path: Path, text: str) -> Iterator[str]:
     for address in dict.fromkeys(LOADED.findall(text)):
         if re.match(r"(https?:)?//", address):
             yield f"loads {address}"
-    if "application/vnd.jupyter" in text or "→ what(&quot;" in text:
-        yield "holds what only a notebook can use"
     for address in dict.fromkeys(LINK.findall(text)):
         target, _, anchor = unquote(address).partition("#")
         goal = (path.parent / target.split("?")[0]).resolve() if target else path

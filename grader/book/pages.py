@@ -15,7 +15,7 @@ from course.core.markup import link
 from course.questions import glossary, knowledge
 from course.verbs.portfolio.poster import poster
 from grader.authoring import reference
-from grader.book.clean import raw
+from grader.book.clean import prose, raw
 from grader.project import Project, read_yaml
 from grader.project.build import COLAB
 from grader.project.template import render
@@ -60,7 +60,7 @@ def everything(
             "run": f"{SAID['run'][code]}\n\n{_document(project, 'install', code)}",
             "knowledge": page("knowledge", lessons=lessons, parts=_knowledge(code)),
             "glossary": page("glossary", lessons=lessons, terms=terms, source=_source),
-            "switches": raw(reference.sortable(code, lessons)),
+            "switches": prose(reference.body(project, "switches", code), lessons),
             "messages": reference.body(project, "messages", code),
             "claims": reference.body(project, "claims", code),
             "cards": _document(project, "cards", code),
