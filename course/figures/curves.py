@@ -38,13 +38,13 @@ def cost_curve(
     def paint(w: float) -> Canvas:
         x0, x1, y0, y1 = 24, w - 24 - max(wide(name, 14, True) for name in names), 44, 242
         paper = Canvas(w, 280 if not bet else 300)
-        top = max(slow * last, price + fast * last)
+        top = max(slow * last, price + (slow if bet and not bet.at else fast) * last)
         x, y = scale(0, last, x0, x1, False), scale(0, top, y1, y0, False)
         if cross < last:
             paper.box(x(cross), y0 - 32, x1 - x(cross), y1 - y0 + 32, "wash", r=6)
             if wide(words[0], bold=True) + 20 < x(cross) - x0:
-                paper.text(x(cross) - 12, y0 - 18, words[0], "soft", ha="right", bold=True)
-            paper.text(x(cross) + 12, y0 - 18, words[1], "out", bold=True)
+                paper.text(x(cross) - 12, y0 - 22, words[0], "soft", ha="right", bold=True)
+            paper.text(x(cross) + 12, y0 - 22, words[1], "out", bold=True)
         ends = [y(slow * last), y(price + fast * last)]
         if abs(ends[0] - ends[1]) < 18:
             ends = [ends[0] + 9 * (1 if ends[0] > ends[1] else -1), ends[1] - 9 * (1 if ends[0] > ends[1] else -1)]
@@ -59,7 +59,8 @@ def cost_curve(
             paper.text(x0 + 8, y(price) + 16, f"+{time_words(price)}", "out", 14, bold=True, halo=True)
         if cross < last:
             paper.dot(x(cross), y(slow * cross))
-            paper.text(x(cross) + 14, y(slow * cross) + 18, words[2], size=15, bold=True)
+            under = min(y(slow * cross) + 18, y1 - 10)  # not among the numbers of the axis
+            paper.text(x(cross) + 14, under, words[2], size=15, bold=True, halo=True)
         else:
             paper.text((x(0) + x(last)) / 2, y0 - 30, words[2], size=15, ha="center", bold=True)
         paper.text(x0, y0 - 9, f"↑ {total or t('total time', '总时间')}", "soft", 12)

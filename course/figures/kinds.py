@@ -371,7 +371,7 @@ def _row_bet(
 def time_axis(paper: Canvas, x: Callable[[float], float], most: float, y: float, unit: str) -> None:
     """An axis from 0 to ``most``, its round steps in ``unit``."""
     paper.line([x(0), x(most)], [y, y], "line")
-    for value in ticks_between(0, most):
+    for value in ticks_between(0, most, min(6, int((x(most) - x(0)) / 55))):
         paper.text(x(value), y + 12, f"{value:g} {unit}" if value else "0", "soft", 12, "center")
 
 

@@ -9,15 +9,21 @@ from xml.etree import ElementTree
 
 import pytest
 
-from course.core.i18n import both, language, pick, set_language, t
+from course.core.i18n import LANGUAGES, both, language, pick, set_language, t
 from course.core.look import COLOURS
 from course.core.records import Record
 from course.experiment.base import Experiment
 from course.experiment.reading import CUT_SHORT, FAULT, SOME_FEW, TOO_FEW, TOO_NOISY, Reading
 from course.experiment.result import block
 from course.figures.block import Betted
-from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows
+from course.figures.curves import cost_curve, trend
+from course.figures.kinds import Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
+from course.figures.panels import Panel, panels
 from course.figures.plot import Plot
+from course.figures.svg import BROAD, PHONE, SLIM
+from course.figures.timeline import timeline_plot
+from course.figures.timing import paired_plot
+from course.lessons.l02_timing.lanes import Scene, Span, timed_lanes
 from course.timing import compare
 from tests.conftest import tell
 from tests.support.timing_clocks import NoisyClock, costing
@@ -27,7 +33,7 @@ style_module = sys.modules["course.figures.plot"]
 
 MACHINE = {"device": "cpu", "device_name": "AMD EPYC", "torch": "2.13.0"}
 ROWS = [
-    {"layer": "conv", "ratio": 0.62, "low": 0.60, "high": 0.65},
+    {"layer": "conv", "ratio": 0.62, "low": 0.60, "high": 0.65, "seen": ["a", "b", "c", "d"]},
     {"layer": "Linear <b>", "ratio": 1.01, "low": 0.99, "high": 1.02},
 ]
 ALT = both('"conv": 0.62 of the time', "“conv”：0.62 倍")
@@ -89,6 +95,7 @@ def test_the_block_reads_from_the_headline_down(code):
     assert [html.index(part) for part in parts] == sorted(html.index(part) for part in parts)
     assert re.findall(r'<img [^>]*alt="([^"]*)"', html) == [pick(ALT).replace('"', "&quot;")] * 2
     assert html.count("data:image/webp;base64,") == 2 and "Linear <b>" not in html and "0.62" in html
+    assert t("a, b, c, … 1 more", "a, b, c，……另有 1 个") + "</td>" in html
 
 
 def test_without_a_chinese_font_labels_are_english(monkeypatch):
@@ -181,11 +188,105 @@ RATIOS = [
 ]
 
 
+CALLS = [
+    {"name": f"aten::operation_{n % 6}", "start_us": 100.0 * n, "us": 90.0, "self_us": 50.0 + n % 6, "depth": n % 3,
+     "kind": "work", "device": "cuda" if n % 5 == 0 else "cpu"}
+    for n in range(30)
+]  # fmt: skip
+PAIRS = [
+    {"name": name, "baseline": "a", "ratio": ratio, "low": low, "high": high, "gate": 0.02,
+     "ratios": [ratio * (1 + 0.01 * (n % 5)) for n in range(40)] + [9.0]}
+    for name, ratio, low, high in (("b", 1.3, 1.2, 1.4), ("a long name of a candidate <c>", 0.5, None, None))
+]  # fmt: skip
+SCENES = [
+    Scene("no fence", {"CPU": [Span(0, 0.1, "quiet", "orders")], "device": [Span(0.1, 50, "out", "the kernel")]},
+          (0.0, 0.1), "the clock reads 0.1 ms"),
+    Scene("two fences", {"CPU": [Span(0, 0.1, "quiet", "orders"), Span(0.1, 50, "open", "waits")]},
+          (40.0, 50.0), "the clock reads 10 ms"),
+]  # fmt: skip
+PANELS = [
+    Panel("One", ["+told", "-quiet", "plain"], "a foot"),
+    Panel("Two", ["a line that is a good deal longer"]),
+    Panel("Three", []),
+]
+# a kind -> how it is drawn with a bet, then the bets
+KINDS = {
+    "ratio_rows": (lambda bet: ratio_rows(RATIOS, SIDES, bet), Bet("x", rows={0: "left", 1: "middle", 2: "right"})),
+    "bars": (
+        lambda bet: bars([Bar("a", 3, "3 MiB", True), Bar("b", 0, "0 MiB")], bet),
+        Bet("x", rows=[0]),
+        Bet("x", rows=[1], span=(0, 9)),
+    ),
+    "share_grid": (
+        lambda bet: share_grid([Share("a", [1] * 20, "never"), Share("b", [20], "always")], bet),
+        Bet("x", rows=[1]),
+        Bet("x", each=[10, 9, 1]),
+    ),
+    "cost_curve": (
+        lambda bet: cost_curve(1.5, 0.23, 0.09, ("off", "on"), ("not yet", "paid", "after 11 steps"), bet),
+        Bet("x", at=500),
+        Bet("x", at=0),
+    ),
+    "trend": (
+        lambda bet: trend([1, 10, 100], {"a": [1, 2, 3], "b": [3, None, 1]}, "Alt.", bet, across="size"),
+        Bet("x", span=(1, 2)),
+    ),
+    "panels": (lambda bet: panels(PANELS, "Alt.", ["then", ""]),),
+    "timed_lanes": (lambda bet: timed_lanes(SCENES, "ms"),),
+    "paired_plot": (lambda bet: paired_plot(PAIRS, "b is slower.").picture,),
+    "timeline_plot": (lambda bet: timeline_plot(CALLS, "Where the time goes.").picture,),
+}
+
+
+def extents(mark):
+    """Left, right, top, bottom of one mark of a drawing, its words about as wide as a browser sets them."""
+    x, y, w, h, r, size = (float(mark.get(name, 0)) for name in ("x", "y", "width", "height", "r", "font-size"))
+    if mark.get("points"):
+        xs, ys = zip(*(map(float, point.split(",")) for point in mark.get("points").split()), strict=True)
+        return min(xs), max(xs), min(ys), max(ys)
+    if mark.get("d"):
+        xs, ys, longs = zip(*(map(float, re.split("[ h]", one)) for one in mark.get("d").split("M")[1:]), strict=True)
+        return min(xs), max(map(sum, zip(xs, longs, strict=True))), min(ys), max(ys)
+    if mark.get("cx"):
+        x, y = float(mark.get("cx")), float(mark.get("cy"))
+        return x - r, x + r, y - r, y + r
+    if mark.text:
+        w = size * sum(0.55 if sign.isascii() else 1 for sign in mark.text)
+        x -= w * {"middle": 0.5, "end": 1}.get(mark.get("text-anchor"), 0)
+        return x, x + w, y - 0.75 * size, y
+    return x, x + w, y, y + h
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("width", (BROAD, SLIM, PHONE))
+@pytest.mark.parametrize("kind", KINDS)
+def test_everything_stays_on_the_paper_and_no_words_cover_words(kind, width, code):
+    set_language(code)
+    make, *bets = KINDS[kind]
+    for bet in (None, *bets):
+        root = ElementTree.fromstring(make(bet).svg(width))
+        w, h = map(float, root.attrib["viewBox"].split()[2:])
+        assert w == width and 40 < h < 500
+        words = []
+        for mark in root:
+            left, right, top, bottom = extents(mark)
+            assert -1 <= left <= right <= w + 1 and -1 <= top <= bottom <= h + 1, ElementTree.tostring(mark)
+            if mark.text:
+                free = (left >= x1 or right <= x0 or top >= y1 or bottom <= y0 for x0, x1, y0, y1 in words)
+                assert all(free), mark.text
+                words.append((left, right, top, bottom))
+
+
 def test_an_amount_stands_where_its_number_says():
     """The widths of two bars are as their values, the bet's outline as its span."""
     root = ElementTree.fromstring(bars([Bar("a", 4, "4"), Bar("b", 2, "2")], Bet("x", rows=[1], span=(0, 3))).svg())
     widths = [float(one.get("width")) for one in root if one.tag.endswith("rect")]
     assert widths == [widths[0], pytest.approx(widths[0] / 2, abs=1), pytest.approx(widths[0] * 0.75, abs=1)]
+
+    root = ElementTree.fromstring(ratio_rows(RATIOS[:1], SIDES).svg())
+    (dot,) = (one for one in root if one.get("cx"))
+    left, right, top, bottom = extents(next(one for one in root if one.get("opacity")))  # the likely range
+    assert left < float(dot.get("cx")) < right and top < float(dot.get("cy")) < bottom
 
 
 def test_too_few_rounds_have_boxes_and_no_place_on_the_axis():
