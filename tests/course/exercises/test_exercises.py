@@ -15,7 +15,7 @@ from course.core.i18n import LANGUAGES, pick
 from course.core.verdict import Verdict, correct
 from course.exercises import told
 from course.exercises.exercise import MISSING, Exercise, all_exercises, judge
-from course.exercises.slips import Cases, arguments, data, same
+from course.exercises.slips import Cases, arguments, data, same, visible_check
 from course.questions.bank import read_yaml
 from tests.lessons.ideas import IMPORTS
 
@@ -148,7 +148,7 @@ def test_a_blank_that_is_computed_with_is_a_blank():
     assert judge(blank, unwritten).reason == "not-implemented"
 
 
-def test_what_was_given_must_stay_where_the_exercise_says_so():
+def test_what_was_given_must_stay_and_the_order_does_not_count_where_the_exercise_says_so():
     def popped(values):
         return [values.pop()][:1]
 
@@ -161,6 +161,26 @@ def test_what_was_given_must_stay_where_the_exercise_says_so():
     }
     assert Cases.of(last).judge(popped).state == "correct"
     assert Cases.of({**last, "keeps": True}).judge(popped).reason == "input-changed"
+    whole = {**last, "solution": "def last(values):\n    return values\n"}
+    assert Cases.of(whole).judge(lambda values: values[::-1]).state == "incorrect"
+    assert Cases.of({**whole, "any_order": True}).judge(lambda values: values[::-1]).state == "correct"
+
+
+@pytest.mark.parametrize(
+    ("check", "fits", "not_so", "reason"),
+    [
+        ({"form": {"call": "", "gives": ["whole number", "none"]}}, lambda: 2.0, lambda: 2.5, "form"),
+        ({"form": {"call": "", "gives": ["bools"]}}, lambda: [True], lambda: [1], "form"),
+        ({"form": {"call": "", "gives": ["numbers by name"]}}, lambda: {"a": 1}, lambda: {"a": "1"}, "form"),
+        ({"form": {"call": "", "one_of": ["yes", "no"]}}, lambda: "no", lambda: 3, "form"),
+        ({"example": {"call": "", "right": "[1, 2]"}}, lambda: (1, 2), lambda: [2], "example"),
+        ({"report": ["ms", "claim"]}, {"ms": 0, "claim": ""}, {"ms": 0, "claim": None}, "missing-fields"),
+    ],
+)
+def test_a_visible_check_takes_what_fits_and_marks_nothing(check, fits, not_so, reason):
+    visible = visible_check({"name": "f", **check})
+    assert visible(fits).state == "not marked"
+    assert (visible(not_so).state, visible(not_so).reason) == ("incorrect", reason)
 
 
 def test_drawn_calls_are_the_same_each_time_and_can_be_pasted():
