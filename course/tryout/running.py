@@ -203,8 +203,8 @@ class Trial:
         """What came out, with what is to be said of the whole run."""
         out = self.out
         out.base_ms, out.seconds = 1e3 * statistics.median(self.base_s or [0.0]), time.monotonic() - self.began
-        used = statistics.fmean(self.others or [0.0])
-        if used > BUSY:
+        used = statistics.fmean(self.others) if self.others else cpu_load.others()
+        if used > BUSY and out.found:
             part = f"{100 * used:.0f}"
             out.note(
                 f"Other programs used {part} % of this machine: small differences do not show, threads cannot be judged. "
