@@ -19,18 +19,8 @@ from grader.project.texts import terms
 Found = tuple[int, str, str]
 """Line, rule, sentence."""
 
-VERBS = {
-    "predict": "item",
-    "explain": "item",
-    "answer": "item",
-    "review": "item",
-    "observe": "experiment",
-    "check": "exercise",
-    "hint": "exercise",
-    "solution": "exercise",
-    "question": "checkpoint item",
-    "case": "case",
-}
+NAMED = re.compile(r'\b(?:predict|explain|answer|review|observe|check|hint|solution|question|case)\(\[?"([\w.-]+)"')
+"""A verb that names an id first."""
 QUICK = 30  # seeds for which variants are looked at while notebooks are built; the tests look at more
 
 
@@ -50,9 +40,7 @@ def lint(project: Project, only: str | None = None, seeds: int = QUICK, run: boo
     return problems
 
 
-def _lint_file(
-    project: Project, path: Path, lesson: str, checkpoint: bool, known: dict[str, set[str]]
-) -> list[Finding]:
+def _lint_file(project: Project, path: Path, lesson: str, checkpoint: bool, known: set[str]) -> list[Finding]:
     try:
         cells = read(path)
         own = checkpoint and project.own_folder(lesson) is not None
@@ -92,34 +80,15 @@ def _code(cells: list[Cell]) -> Iterator[Found]:
             yield cell.line + (error.lineno or 0), "code-syntax", f"this code does not parse: {error.msg}"
 
 
-def _ids(cells: list[Cell], known: dict[str, set[str]]) -> Iterator[Found]:
+def _ids(cells: list[Cell], known: set[str]) -> Iterator[Found]:
+    """The ids that a cell names through a verb, as a question, or as a task (whose visible check must exist)."""
     for cell in cells:
-        for kind, identity, offset in _used_ids(cell):
-            if identity not in known[kind]:
-                yield cell.line + offset, "unknown-id", f"there is no {kind} {identity!r}"
-
-
-def _used_ids(cell: Cell) -> Iterator[tuple[str, str, int]]:
-    """Kind, id and line offset of each id a cell names through a verb, or as a task (whose smoke test must
-    exist).
-    """
-    if cell.kind == "question":
-        yield "checkpoint item", cell.id, 0
-    if cell.kind == "task":
-        yield "exercise", cell.id, 0
-    if cell.kind not in ("code", "task"):
-        return
-    try:
-        tree = ast.parse(cell.body)
-    except SyntaxError:
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in VERBS:
-            named = node.args if node.func.id == "review" else node.args[:1]
-            listed = [one for argument in named for one in getattr(argument, "elts", [argument])]
-            for argument in listed:
-                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-                    yield VERBS[node.func.id], argument.value, node.lineno
+        named = [(0, cell.id)] if cell.kind in ("question", "task") else []
+        lines = enumerate(cell.body.splitlines(), 1) if cell.kind in ("code", "task") else ()
+        named += [(offset, one) for offset, line in lines for one in NAMED.findall(line)]
+        for offset, identity in named:
+            if identity not in known:
+                yield cell.line + offset, "unknown-id", f"there is no {identity!r}"
 
 
 def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[Found]:

@@ -200,11 +200,11 @@ def run_notebooks(arguments: argparse.Namespace) -> int:
 
 def run_items(arguments: argparse.Namespace) -> int:
     """Print every finding, also of the verify snippets; 1 where something is to be mended."""
-    from grader.authoring.question_check import check, files_of
+    from grader.authoring.question_check import check, places
 
     project, found = Project(), 0
-    for files in files_of(project, arguments.file):
-        for finding in check(project, files, run=True):
+    for place in places(project, arguments.file):
+        for finding in check(project, *place, run=True):
             print(finding.removeprefix(f"{Path.cwd()}/"), flush=True)
             found += 1
     print(f"{found} finding{'s' * (found != 1)}" if found else "nothing to mend")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from course.core.catalog import BY_ID
-from grader.authoring.question_check import TEMPLATE, check, files_of
+from grader.authoring.question_check import TEMPLATE, check, places
 from grader.cli import main
 from grader.project import Project
 from tests.conftest import ROOT
@@ -34,8 +34,8 @@ def checked(project, path, *changes):
         assert before in text
         text = text.replace(before, after, 1)
     path.write_text(text, "utf-8")
-    [files] = files_of(project, path)
-    found = [(one, re.match(r"(.+?\.yaml):(\d+): ", one)) for one in check(project, files, run=True, seeds=20)]
+    [place] = places(project, path)
+    found = [(one, re.match(r"(.+?\.yaml):(\d+): ", one)) for one in check(project, *place, run=True, seeds=20)]
     rows = {match[1]: Path(match[1]).read_text("utf-8").split("\n") for _, match in found}
     return [(one, rows[match[1]][int(match[2]) - 1]) for one, match in found]
 
@@ -105,8 +105,8 @@ def test_all_findings_of_questions_and_keys_are_told_at_once(project):
 def test_a_file_that_holds_no_questions_gets_a_sentence(project, content, words):
     path = project.items(LESSON)
     path.write_text(content, "utf-8")
-    [files] = files_of(project, path)
-    assert words in check(project, files)[0]
+    [place] = places(project, path)
+    assert words in check(project, *place)[0]
 
 
 def test_a_file_of_no_lesson_gets_a_sentence(tmp_path, capsys):

@@ -129,9 +129,8 @@ def test_what_is_out_of_step_is_written_and_what_has_no_source_is_named(project)
     [
         (text("## 第 1 步看得见\n几个字，带 `code` 和**重点**。", "zh"), "", "twin-missing", ""),
         ('predict("90-bet")', 'predict("90-lost")', "unknown-id", "'90-lost'"),
-        ('predict("90-bet")', 'observe("90-run")', "unknown-id", "experiment '90-run'"),
-        ('predict("90-bet")', 'observe(["90-run"])', "unknown-id", "experiment '90-run'"),
-        ('predict("90-bet")', 'check("90-run")', "unknown-id", "exercise '90-run'"),
+        ('predict("90-bet")', 'observe("90-run")', "unknown-id", "'90-run'"),
+        ('predict("90-bet")', 'observe(["90-run"])', "unknown-id", "'90-run'"),
         ("# Why does a fixture exist?", "# Why does a [[nonsense]] exist?", "unknown-term", "[[nonsense]] is not in"),
         (BOOTSTRAP, "", "bootstrap-first", ""),
         ("value_1 = 1", "value_1 = = 1", "code-syntax", ""),
