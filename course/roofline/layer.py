@@ -64,10 +64,6 @@ class Peaks:
     got: float = 1.0
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        return tuple(disturbed(self.got))
-
-    @property
     def ridge(self) -> float:
         """FLOPs a byte above which arithmetic, not memory, is the limit."""
         return self.flops_per_s / self.bytes_per_s
@@ -89,7 +85,7 @@ class Peaks:
         )
 
     def __repr__(self) -> str:
-        return "\n".join([self.sentence(), *(f"  ! {note}" for note in self.notes)])
+        return "\n".join([self.sentence(), *(f"  ! {note}" for note in disturbed(self.got))])
 
 
 def row_of(

@@ -141,10 +141,8 @@ def _operations(size: str) -> Iterator[tuple[float, Callable[..., Any], tuple[tu
         shapes = (rows, inner), (inner, columns), (rows, columns)
         yield 2.0 * rows * inner * columns, lambda a, b, out: torch.mm(a, b, out=out), shapes
     for kernel, come, go, edge, batch in CONVOLUTIONS[size]:
-        flops, operation = (
-            2.0 * batch * come * go * (edge * kernel) ** 2,
-            partial(functional.conv2d, padding=kernel // 2),
-        )
+        flops = 2.0 * batch * come * go * (edge * kernel) ** 2
+        operation = partial(functional.conv2d, padding=kernel // 2)
         yield flops, operation, ((batch, come, edge, edge), (go, come, kernel, kernel))
 
 

@@ -305,13 +305,14 @@ def _placed(roof: object, seconds: float, budget: Budget) -> Iterator[dict]:
 def roof(budget: Budget) -> Iterator[dict]:
     """Measured peaks, one linear layer with two batches taking turns, and six operations under the peaks."""
     from course.roofline import peaks
+    from course.roofline.layer import QUIET
     from course.roofline.peaks import ThreadClock
     from course.timing import compare
 
     torch.set_num_threads(1)  # restored afterwards
     found = peaks("cpu", max_time=min(3.0, 0.25 * budget.seconds))
-    numbers = {name: value for name, value in asdict(found).items() if name != "notes"}
-    yield {"part": "peak", **numbers, "ridge": found.ridge, "busy": int(bool(found.notes))}
+    numbers = {name: value for name, value in asdict(found).items() if name != "got"}
+    yield {"part": "peak", **numbers, "ridge": found.ridge, "busy": int(found.got < QUIET)}
     layer = nn.Linear(WIDTH, WIDTH, bias=False).requires_grad_(False)
     small, large = (torch.randn(batch, WIDTH) for batch in BATCHES)
     race = compare(
