@@ -217,10 +217,10 @@ class CaseDesk(InDeck):
         """Every page follows; the keyboard goes on with the question that is asked now, or below the case that is closed now."""
         asked = self.box
         self._follow()
-        if self.box is not asked and self.box:
-            self.box.focus()
-        elif self.play.attempt.closed:
+        if self.play.attempt.closed:
             focus(self.restart)
+        elif self.box is not asked and self.box:
+            self.box.focus()
 
     def _again(self) -> None:
         self.doing.clear()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from course.core.i18n import pick
@@ -80,7 +82,7 @@ def test_a_whole_case_by_mouse_and_another_by_keys(page, lab, language):
     assert 'case("detector")' in board_shown.inner_text()
 
 
-# --- One bug hunted to the end in a real JupyterLab, in each language: by mouse, after a killed kernel, by keyboard alone. ---
+# --- One bug hunted to the end in a real JupyterLab, in each language: by mouse, after a killed kernel, by keyboard alone, and given up. ---
 
 
 GONE = {"en": "nothing was left over", "zh": "也没留下尾巴"}
@@ -143,4 +145,12 @@ def by_keyboard(book, case, language):
     case.repair(case.bug.repair)
     case.said(GONE[language])
     case.box.locator(".tbg-score", has_text="10 / 10").wait_for()
+    has_the_keyboard(book, "tbg-again")
+    book.rested()
+    case.press(case.button("tbg-again"))
+    has_the_keyboard(book, "tbh-line")
+    book.rested()
+    case.makes("give-up", lambda: case.press(case.button("tbh-give-up")))
+    case.box.locator(".tbg-score", has_text=re.compile(r"\b0 / 10")).wait_for()
+    assert case.box.locator("button.tbh-hit").count() == len(case.bug.lines)
     has_the_keyboard(book, "tbg-again")
