@@ -95,7 +95,7 @@ class Card(InDeck):
 
         from course.cards.inputs import SureBar
 
-        self.input = _input(self.item, self._changed)
+        self.input = _input(self.item, self._changed, tells=self.sheet is None)
         self.say = light(w.HTML, say_html())
         self.bar = SureBar(self.item, self._press)
         self.buttons = self.bar.buttons
@@ -215,7 +215,7 @@ class Card(InDeck):
         """Put the next variant of the question on the card; the buttons stay, so the focus is not lost."""
         self.item, self.answered = another(self.item, self.log), None
         self.draw_head()
-        self.input = _input(self.item, self._changed)
+        self.input = _input(self.item, self._changed, tells=self.sheet is None)
         self.place.children = [self.input.widget]
         self._renew()
 
@@ -331,7 +331,7 @@ def because_field(item: Item) -> Any:
     return field
 
 
-def _input(item: Item, on_change: Callable[[], None]) -> Any:
+def _input(item: Item, on_change: Callable[[], None], tells: bool) -> Any:
     """The answering part that fits the kind of an item."""
     if item.kind == "number":
         from course.cards.inputs import NumberField
@@ -343,4 +343,4 @@ def _input(item: Item, on_change: Callable[[], None]) -> Any:
         return OrderList(item, on_change)
     from course.cards.inputs import Choices
 
-    return Choices(item, on_change)
+    return Choices(item, on_change, tells)

@@ -87,18 +87,22 @@ class Chosen:
 
 
 class Choices(Chosen):
-    """Options of a single, multiple or predict item, or criteria."""
+    """Options of a single, multiple or predict item, or criteria. tells: whether right and wrong will be said of them."""
 
-    def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None, tells: bool = True) -> None:
         super().__init__(item, item.kind in ("multiple", "spoken"), on_change)
-        widest = widest_state(item.kind == "predict")
+        widest = widest_state(item.kind == "predict") if tells else self._selected()
         self.rows = {one.id: OptionRow(item, one.id, self.toggle, self.many, widest) for one in item.options}
         self.widget = light(w.VBox, [row.box for row in self.rows.values()])
+
+    @staticmethod
+    def _selected() -> str:
+        return t("● selected", "● 已选")
 
     def _draw(self) -> None:
         for option_id, row in self.rows.items():
             picked = option_id in self.chosen
-            row.set(t("● selected", "● 已选") if picked else "", "chosen" if picked else "")
+            row.set(self._selected() if picked else "", "chosen" if picked else "")
 
     def response(self) -> Response:
         """What is chosen now, in the order of the options."""

@@ -320,6 +320,7 @@ def bars(rows: Sequence[Bar], bet: Bet | None = None) -> SvgPicture:
         place = Rows(w, [(row.name, row.remark) for row in rows], 8, 52, extra=_extra(bet))
         most = max([row.value for row in rows] + held) or 1
         asked = bet.rows if bet and bet.span else ()
+        raised = 6 if place.above and asked else 0  # room between the words of a bet and the next name
         room = max(
             [wide(row.said, 15, True) for at, row in enumerate(rows) if row.value > 0.5 * most or at in asked] or [0]
         )
@@ -328,7 +329,7 @@ def bars(rows: Sequence[Bar], bet: Bet | None = None) -> SvgPicture:
         if not place.above:
             paper.line([place.x0] * 2, [place.top + 4, place.bottom - 4], "fg", 1.5)
         for number, row in enumerate(rows):
-            y = place.y(number)
+            y = place.y(number) - raised
             place.name(paper, number)
             if place.above:  # between the names, so that it crosses no word
                 paper.line([place.x0] * 2, [y - 18, y + 18], "fg", 1.5)
@@ -341,7 +342,7 @@ def bars(rows: Sequence[Bar], bet: Bet | None = None) -> SvgPicture:
                 if not inside and left < end + 20 + words:  # the words have no room between the bar and the bet
                     end = max(end, right)
                 paper.outline(left, y - 18, max(right - left, 6), 36)
-                paper.ask(left + 3, y + 30, bet.full)
+                paper.ask(left + 3, y + 28, bet.full)
             paper.text(end + 10, y, row.said, size=15, bold=True)
         if bet and not bet.span:
             _row_bet(paper, place, bet, 40)

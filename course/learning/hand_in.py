@@ -77,7 +77,7 @@ def _tasks(notebook: Any, said: Mapping[str, Any]) -> list[str]:
         cells = [cell for cell in notebook["cells"] if _of(cell, f"{identity}-answer")]
         written = any(not as_handed_out(cell["source"]) for cell in cells)
         state = both("has code", "有代码") if written else both("has no code yet", "还没有代码")
-        lines.append(f"`{name}`: {pick(state)}")
+        lines.append(f"`{name}`{t(': ', '：')}{pick(state)}")
     return lines
 
 

@@ -293,7 +293,7 @@ def sheet_html(sheet: AnswerSheet) -> str:
     title = t("Answer sheet", "答题卡")
     notices = "".join(f"<p>{html.escape(one)}</p>" for one in sheet.notices)
     return (
-        f'<table><caption style="text-align:left"><strong>{title} · '
+        f'<table><caption style="text-align:left;white-space:nowrap"><strong>{title} · '
         f"{html.escape(sheet.checkpoint)}</strong> · "
         f"{html.escape(_summary(sheet))}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         f"<p>{html.escape(_where(sheet))}</p>{notices}"
