@@ -82,7 +82,7 @@ def test_a_whole_case_by_mouse_and_another_by_keys(page, lab, language):
     assert 'case("detector")' in board_shown.inner_text()
 
 
-# --- One bug hunted to the end in a real JupyterLab, in each language: by mouse, after a killed kernel, by keyboard alone, and given up. ---
+# --- One bug hunted to the end in a real JupyterLab: by mouse, after a killed kernel, by keyboard alone, and given up. ---
 
 
 GONE = {"en": "nothing was left over", "zh": "也没留下尾巴"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 import textwrap
 import warnings
@@ -24,6 +25,22 @@ def untouched():
     flags.unwatch()
 
 
+def disturb(rng: random.Random) -> None:
+    """Set some of the precision switches, or of the values stored in the tree, at random."""
+    for _ in range(rng.randint(1, 6)):
+        which = rng.randrange(10)
+        if which == 0:
+            torch.backends.cudnn.allow_tf32 = rng.random() < 0.5
+        elif which == 1:
+            torch.backends.cuda.matmul.allow_tf32 = rng.random() < 0.5
+        elif which == 2:
+            torch.set_float32_matmul_precision(rng.choice(["highest", "high", "medium"]))
+        else:
+            node = rng.choice([precision.ROOT, *precision.BRANCHES, *precision.LEAVES])
+            allowed = ["none", "ieee", "tf32"] + ["bf16"] * (node[0] != "cuda")
+            torch._C._set_fp32_precision_setter(*node, rng.choice(allowed))
+
+
 @pytest.fixture(scope="module")
 def newborn() -> dict:
     """Facts about a process in which nothing was set yet."""
@@ -33,23 +50,6 @@ def newborn() -> dict:
         from course.core import machine
         told = {"imported": [name for name in ("torch", "IPython") if name in sys.modules]}
         import random, torch
-
-        rng = random.Random(5)
-
-        def disturb():
-            from course.flags.precision import BRANCHES, LEAVES, ROOT
-            for _ in range(rng.randint(1, 6)):
-                which = rng.randrange(10)
-                if which == 0:
-                    torch.backends.cudnn.allow_tf32 = rng.random() < 0.5
-                elif which == 1:
-                    torch.backends.cuda.matmul.allow_tf32 = rng.random() < 0.5
-                elif which == 2:
-                    torch.set_float32_matmul_precision(rng.choice(["highest", "high", "medium"]))
-                else:
-                    node = rng.choice([ROOT, *BRANCHES, *LEAVES])
-                    allowed = ["none", "ieee", "tf32"] + ["bf16"] * (node[0] != "cuda")
-                    torch._C._set_fp32_precision_setter(*node, rng.choice(allowed))
 
         import torch.backends.xeon, torch.backends.xnnpack
         told["leaks"] = [str(leak) for leak in flags.leaks()]
@@ -79,12 +79,13 @@ def newborn() -> dict:
         with flags.using({"cudnn.conv.fp32_precision": "ieee"}) as block:
             pass
         told["same readings"], told["pinned"] = flags.read() == before, block.pinned
-        told["random trees"] = 0
+        from tests.course.flags.test_flags import disturb
+        rng, told["random trees"] = random.Random(5), 0
         for _ in range(200):
-            disturb()
+            disturb(rng)
             saved, seen = flags.precision.save(), flags.read()
             assert flags.read() == seen and flags.precision.save() == saved
-            disturb()
+            disturb(rng)
             pinned = flags.precision.restore(saved)
             assert flags.read() == seen and (pinned or flags.precision.save() == saved)
             told["random trees"] += 1

@@ -180,30 +180,27 @@ def left_behind(canary: str) -> list[str]:
     return found
 
 
-@pytest.mark.slow
-def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marking_goes_on(
-    tmp_path_factory, monkeypatch
-):
-    from grader.handin.exchange import collect
-    from grader.marking.autograde import autograde
+STRANGE = (
+    "=1+1",
+    "x;=1+1",
+    "\uff1d1+1",
+    "*",
+    "?nn",
+    "[a-h]*",
+    "\x1b[2J",
+    "<img src=x>",
+    "..",
+    "x" * 120,
+    os.fsdecode(b"\xff"),
+)
+"""What no student is called."""
 
-    course = make_course(tmp_path_factory)
+
+def put_into_the_exchange(course: Course) -> None:
+    """Hand-ins of honest and of strange names; eve's folder holds links and a pipe, hal's a file without an end, fay's is a link."""
     released = course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb"
     inbound = course.root / "exchange" / "corpus" / "inbound"
-    strange = (
-        "=1+1",
-        "x;=1+1",
-        "\uff1d1+1",
-        "*",
-        "?nn",
-        "[a-h]*",
-        "\x1b[2J",
-        "<img src=x>",
-        "..",
-        "x" * 120,
-        os.fsdecode(b"\xff"),
-    )
-    for student in ("ann", "eve", "fay", "gus", "hal", *strange, "ivy+when"):
+    for student in ("ann", "eve", "fay", "gus", "hal", *STRANGE, "ivy+when"):
         when = "at dawn" if student == "ivy+when" else "2026-01-01 10:00:00 UTC"
         folder = inbound / f"{student}+{LESSON}+{when}+secret"
         folder.mkdir()
@@ -222,9 +219,20 @@ def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marki
                 path.unlink()
             folder.rmdir()
             folder.symlink_to(course.root / "source", target_is_directory=True)
+
+
+@pytest.mark.slow
+def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marking_goes_on(
+    tmp_path_factory, monkeypatch
+):
+    from grader.handin.exchange import collect
+    from grader.marking.autograde import autograde
+
+    course = make_course(tmp_path_factory)
+    put_into_the_exchange(course)
     said: list[str] = []
     assert collect(course, LESSON, said.append) == collect(course, LESSON) == 5
-    assert len(said) == len(strange) + 1, said  # all but the hidden folder, ivy whose folder has no time, fay's link
+    assert len(said) == len(STRANGE) + 1, said  # all but the hidden folder, ivy whose folder has no time, fay's link
     handed_in = course.root / "submitted"
     (handed_in / os.fsdecode(b"\xff") / LESSON).mkdir(parents=True)
     assert sorted(path.name for path in (handed_in / "eve" / LESSON).iterdir()) == [
