@@ -67,7 +67,8 @@ def test_the_page_marks_and_tells_every_question_as_the_course_does(bank, open_d
     items = [item for item in showable(bank.items()) if item.kind != "predict"]
     assert {item.id for item in items} == {item.id for item in bank.items() if item.kind != "predict"}
     asked = [(item, response) for item in items for response in responses(item, draw)]
-    found = open_deck(code).evaluate(
+    deck = open_deck(code)
+    found = deck.evaluate(
         """asked => asked.map(([id, options, number]) => {
             const item = byId.get(id), response = { options, number }, verdict = mark(item, response);
             const { head, messages } = told(item, response, verdict);
@@ -82,6 +83,13 @@ def test_the_page_marks_and_tells_every_question_as_the_course_does(bank, open_d
         lines = [said.headline, *said.messages] if verdict.state != "not attempted" else [said.headline]
         marked = [verdict.state, verdict.points, misconceptions_of(item, response)]
         assert page == [*marked, *map(inline, lines)], (item.id, response)
+    unseen = deck.evaluate(
+        """ids => ids.map((id) => byId.get(id)).filter((item) => {
+            const asked = articleHtml(item, null, { options: [], typed: "" });
+            return item.options.some((one) => !asked.includes(pick(one.text))); }).map((item) => item.id)""",
+        [item.id for item in items],
+    )
+    assert unseen == [], "every option can be chosen"
 
 
 def test_numbers_are_read_as_the_course_reads_them(open_deck):

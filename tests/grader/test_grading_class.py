@@ -355,6 +355,10 @@ def test_collecting_goes_on_behind_one_that_cannot_be_taken_in(course, monkeypat
         shutil.copy(course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb", folder)
         (folder / "timestamp.txt").write_text("2026-04-01 10:00:00 UTC")
     (inbound / f"dan+{LESSON}+2026-04-01 10:00:00 UTC+x").write_text("a file")
+    work = (course.root / "submitted" / "ada" / LESSON / f"{NOTEBOOK}.ipynb").read_bytes()
+    (inbound / f"ben+{LESSON}+2026-04-01 10:00:00 UTC+x" / f"{NOTEBOOK}.ipynb").write_bytes(work)
+    later = inbound / f"ben+{LESSON}+2026-05-01 10:00:00 UTC+x"
+    shutil.copytree(inbound / f"cat+{LESSON}+2026-04-01 10:00:00 UTC+x", later)
     prepare = exchange.prepare
 
     def failing(root: Path, project, lesson: str, student: str):
@@ -365,5 +369,8 @@ def test_collecting_goes_on_behind_one_that_cannot_be_taken_in(course, monkeypat
     monkeypatch.setattr(exchange, "prepare", failing)
     said: list[str] = []
     assert collect(course, LESSON, said.append) == 8
-    assert [line for line in said if line.startswith("ann could not be collected: PermissionError")] == said
+    empty, failed = sorted(said, key=lambda line: line.startswith("ann"))
+    assert empty.startswith("ben: what came last holds no work")
+    assert failed.startswith("ann could not be collected: PermissionError")
+    assert (course.root / "submitted" / "ben" / LESSON / f"{NOTEBOOK}.ipynb").read_bytes() == work
     assert (course.root / "submitted" / "dan" / LESSON / f"{NOTEBOOK}.ipynb").exists()

@@ -132,14 +132,22 @@ def test_what_is_no_number_is_refused(typed):
         parse_number(typed)
 
 
-def test_lines_are_added_moved_and_removed_with_buttons(bank, log):
+def test_lines_are_added_moved_and_removed_with_buttons(bank, log, monkeypatch):
+    focused = []
+    monkeypatch.setattr("course.cards.inputs.focus", focused.append)
     card = build(practice, "05-lines", bank, log)
     shown = lambda: sum("tbq-free" not in place.box._dom_classes for place in card.input.places)  # noqa: E731
     assert shown() == 0
     press(card, "a", "c", "b", "d")
     assert shown() == 4 and "(place 2)" in card.input.rows["c"].button.description
+    assert ["<b>1</b>" in place.text.value for place in card.input.places] == [True, False, False, False]
     card.input.places[1].buttons[0].click()
     assert card.input.chosen == ["c", "a", "b", "d"]
+    assert focused == [card.input.places[0].buttons[2]], "where the line went, and up is no more possible"
+    assert [[one.disabled for one in card.input.places[place].buttons] for place in (0, 3)] == [
+        [True, False, False],
+        [False, True, False],
+    ]
     card.input.places[0].buttons[0].click()
     card.input.places[3].buttons[1].click()
     assert card.input.chosen == ["c", "a", "b", "d"]
@@ -163,7 +171,10 @@ def test_a_bet_locks_tells_nothing_and_is_settled_later(bank, log):
     press(card, "a")
     assert bet_of(card.item, log.entries()).options == ("b",) and len(log.entries()) == 1
     settle(card.item, "c", log)
-    card.settle()
+    unanswered = build(practice, "05-one", bank, log)
+    for shown in (card, unanswered):
+        shown.settle()
+    assert visible(unanswered) == visible(build(practice, "05-one", bank, log))
     assert "🎲" in card.say.value and "why of c" in card.say.value
     assert "it happened" in card.input.rows["c"].button.description
     assert "🎲" in build(practice, "05-wager", bank, log).say.value
@@ -373,8 +384,8 @@ def test_a_distractor_stands_beside_the_line_it_tempts_for(led, log):
     assert pairs(led["05-lines"]) == [("a", "b"), ("c",), ("d",)]
     card = build(practice, "05-lines", led, log)
     lines = card.input.widget.children[0]
-    assert [box for box in lines.children if "tbq-pair" in box._dom_classes]
-    assert list(card.input.rows) == ["a", "b", "c", "d"]
+    pair, *others = lines.children
+    assert [*pair.children[1:], *others] == [card.input.rows[one].box for one in "abcd"]
     assert len(card.input.order.children) == 1 + 3  # a note, and as many places as can be filled
 
 

@@ -118,7 +118,10 @@ def test_no_checkpoint_question_leaves_the_course(items):
 def test_the_command_writes_the_file_and_says_what_to_do(tmp_path, capsys):
     target = tmp_path / "deck.txt"
     assert main(["anki", "--language", "zh", "--to", str(target), "--lesson", "00_start"]) == 0
-    assert "导入" in capsys.readouterr().out and target.read_text("utf-8").startswith("#separator:Tab\n")
+    said, lines = capsys.readouterr().out, target.read_text("utf-8").splitlines()
+    notes_written = sum(not line.startswith("#") for line in lines)
+    bets = sum(item.kind == "predict" for item in load_bank().items("00_start"))
+    assert lines[0] == "#separator:Tab" and f"里有 {notes_written} 条笔记" in said and f"未包含 {bets} 道下注题" in said
     assert main(["anki", "--language", "en", "--to", str(tmp_path / "nowhere" / "deck.txt")]) == 1
     assert "deck.txt: No such file or directory" in capsys.readouterr().err
     with pytest.raises(SystemExit):

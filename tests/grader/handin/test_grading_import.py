@@ -427,7 +427,10 @@ def test_of_several_hand_ins_the_last_with_work_is_taken(root, tmp_path):
     untouched = (root / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_bytes()
     versions = enumerate((sound + b" ", sound + b"  ", untouched), start=1)
     file.write_bytes(zipped({f"ada/Version {number}/L.ipynb": data for number, data in versions}))
+    stamp = root / "submitted" / "ada" / LESSON / "timestamp.txt"
+    stamp.write_text("2026-04-01 10:00:00 UTC")
     done = import_submissions(Course(root), file, LESSON)
     assert done.replaced == ["ada"] and "3 hand-ins" in done.said[0]
     assert (root / "submitted" / "ada" / LESSON / "L.ipynb").read_bytes() == sound + b"  "
+    assert stamp.read_text() == "2026-04-01 10:00:00 UTC", "a time given by hand stays"
     assert record(root, LESSON) == {"ada": "ada/Version 2/"}
