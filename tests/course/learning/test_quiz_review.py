@@ -231,6 +231,7 @@ def test_the_card_uncovers_the_answers_by_its_button_and_keeps_the_rating(log, m
         "answer", item.id, item.correct[:1], "incorrect", "permission, process",
     )  # fmt: skip
     assert plain(pick(item.options[1].text)) in spoken.say.value  # what to add next time
+    assert plain(pick(item.full[-1]))[-20:] in str(spoken)
     again = SpokenCard(item, log=log, bank=BANK, text=False)
     assert again.behind.layout.display is None and again.model.value
     again.reopen()

@@ -78,7 +78,7 @@ def test_whatever_saved_it_and_however_it_is_packed_the_work_is_what_is_read(pro
     code = {identity: "".join(cell["source"]).strip() for cell in work.notebook["cells"] if (identity := cell["id"])}
     for name, tool in TOOLS.items():
         found = reading_of(project, packed(packing, work, tool))
-        assert found.held is None and found.works, (name, found.held)
+        assert found.held is None and found.works and found.sheet, (name, found.held)
         assert {item: (one["options"], one["number"]) for item, one in found.answers.items()} == {
             one["item"]: (one["options"], one["number"]) for one in RIGHT
         }, name
@@ -114,6 +114,11 @@ def test_what_holds_no_work_that_can_be_read_is_held_and_says_what_came(project,
     found = reading_of(project, files(work_of(project)))
     assert found.held[0] == code and words in found.held[1]["en"] and not found.works
     assert found.held[1]["zh"] != found.held[1]["en"]
+
+
+def test_a_checkpoint_as_it_was_handed_out_holds_no_work_and_is_not_held_back(project):
+    found = reading_of(project, {NAME: work_of(project).untouched})
+    assert found.held is None and found.name == NAME and not found.works
 
 
 def test_of_several_notebooks_with_other_work_none_is_chosen_and_both_are_named(project):
@@ -377,6 +382,7 @@ def test_what_was_handed_in_stays_and_stock_nbgrader_finds_a_notebook_of_its_nam
     folder = tmp_path / "submitted" / "ada" / LESSON
     folder.mkdir(parents=True)
     (folder / f"{LESSON}.answers.json").write_text("kept")
+    (folder / "timestamp.txt").write_text("2026-04-01 10:00:00 UTC")
     (folder / name).write_bytes(data)
     text = text_of(checkpoint_notebook(project, LESSON, "en"))
     before, came = read(files_of(folder, LESSON), LESSON, text), handed_in(tmp_path, LESSON, "ada").digest
@@ -388,6 +394,7 @@ def test_what_was_handed_in_stays_and_stock_nbgrader_finds_a_notebook_of_its_nam
         after = read(files_of(folder, LESSON), LESSON, text)
         assert (after.held, after.works, after.notebook) == (before.held, before.works, before.notebook)
         assert handed_in(tmp_path, LESSON, "ada").digest == came, "what was accepted stays accepted"
+        assert handed_in(tmp_path, LESSON, "ada").when == "2026-04-01 10:00:00 UTC"
     there = [path.read_bytes() for path in folder.iterdir()]
     assert data in there and b"kept" in there
     assert bool(before.works) == (before.held is None) == (sent == "sound")
