@@ -65,7 +65,7 @@ def run_bundle(arguments: argparse.Namespace) -> int:
 
     course = Course(arguments.dir) if arguments.dir else None
     languages = LANGUAGES if arguments.language == "both" else (arguments.language,)
-    target, looked = bundle(Project(), languages, arguments.to or HERE / "build" / "bundle", course, print)
+    target, looked = bundle(Project(), languages, arguments.to or HERE / "build" / "bundle", course)
     print(f"wrote {target} ({target.stat().st_size / 1e6:.1f} MB), the same as a folder beside it")
     print(f"looked through {looked} files, also inside the wheel: no key, no solution, no hidden task, no source")
     if course is None:

@@ -24,7 +24,6 @@ from grader.course.marks import CellMark, cell_marks, differences
 from grader.handin.guard import guarded
 from grader.handin.reading import Submission, handed_in
 from grader.marking import held, mark_submission, pool
-from grader.marking.execute import CourseExecute
 from grader.marking.outcomes import Outcome, outcomes, state_of
 from grader.project import ProjectError
 from grader.project.dates import timestamp_of
@@ -70,8 +69,7 @@ def autograde(
     taken = f"another run is marking in {course.root}; wait until it is done, or stop it"
     workers = pool.Scheduler(how.cluster) if how.cluster is not None else pool.Machine(how.jobs)
     with locked(course.root / "autograde.lock", taken), GradebookWriter(course, lesson) as gradebook, closing(workers):
-        limits = CourseExecute(config=course.config).limits  # with the settings of nbgrader_config.py
-        exam = mark_submission.exam(course.root, course.project, lesson, course.language, limits)
+        exam = mark_submission.exam(course.root, course.project, lesson, course.language)
         before = cell_marks(course, lesson)
         if how.again:
             say(_keep_copy(course))

@@ -8,7 +8,6 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute
-from traitlets import Integer
 
 from grader.course import released_text
 from grader.handin.reading import handed_in
@@ -16,7 +15,6 @@ from grader.marking import mark_submission
 from grader.marking.held import accepted
 from grader.marking.step import CourseStep
 from grader.sandbox.launch import out_of_sight
-from grader.sandbox.limits import Limits
 
 
 class Sanitize(CourseStep):
@@ -33,13 +31,6 @@ class Sanitize(CourseStep):
 class CourseExecute(CourseStep, Execute):
     """Marks a submission with ``mark_submission.mark``, and gives nbgrader the graded notebook. Runs other notebooks as nbgrader does."""
 
-    timeout = Integer(
-        round(Limits.cell_s), allow_none=True, help="seconds of its own time for one cell; None: total_timeout"
-    ).tag(config=True)
-    total_timeout = Integer(Limits.total_s, help="seconds of its own time for one notebook").tag(config=True)
-    max_output = Integer(Limits.output_chars, help="characters of output stored for one cell").tag(config=True)
-    memory_mb = Integer(Limits.memory_mb, help="memory of one submission").tag(config=True)
-
     def preprocess(self, nb: NotebookNode, resources: dict, km: None = None) -> tuple[NotebookNode, dict]:
         """Mark the files in submitted/. Raises Infrastructure for a failure that is not the student's."""
         if not self.ours(resources):
@@ -48,16 +39,6 @@ class CourseExecute(CourseStep, Execute):
         out_of_sight(root)
         submission = handed_in(root, lesson, student)
         looked = accepted(root, lesson).get(student) == submission.digest
-        exam = mark_submission.exam(root, self.project, lesson, self.course_language, self.limits)
+        exam = mark_submission.exam(root, self.project, lesson, self.course_language)
         marked = mark_submission.mark(dataclasses.replace(submission, looked=looked), exam)
         return nbformat.reads(marked.notebook, as_version=4), resources
-
-    @property
-    def limits(self) -> Limits:
-        """The limits of a submission, from the settings of this course."""
-        return Limits(
-            cell_s=self.timeout or self.total_timeout,
-            total_s=self.total_timeout,
-            output_chars=self.max_output,
-            memory_mb=self.memory_mb,
-        )

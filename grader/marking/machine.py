@@ -17,7 +17,6 @@ from nbformat import NotebookNode
 
 from course.core.i18n import Text, both
 from grader.marking.said import say
-from grader.project.task import Task
 
 DEVICE = re.compile(
     r"not compiled with CUDA|NVIDIA driver|No CUDA GPUs|CUDA (?:error|is not available|unavailable)|CUDA-capable"
@@ -74,21 +73,6 @@ def lacking(nb: NotebookNode, raised: Mapping[int, Raised], files: Mapping[str, 
         if one
     ]
     return both("; ".join(one["en"] for one in said[:3]), "；".join(one["zh"] for one in said[:3])) if said else None
-
-
-def broken(nb: NotebookNode, tasks: Mapping[str, Task], raised: Mapping[int, Raised]) -> dict[str, Text]:
-    """For each task whose defining cell did not run to its end: the sentence that says so."""
-    found = {}
-    for identity, task in tasks.items():
-        defines = re.compile(
-            rf"^\s*(?:async\s+)?(?:def|class)\s+{re.escape(task.name)}\b|^\s*{re.escape(task.name)}\s*(?::[^=\n]+)?=(?!=)",
-            re.MULTILINE,
-        )
-        for index, error in raised.items():
-            if defines.search(nb.cells[index].source):
-                what = "machine.stopped" if error.line else "machine.not-run"
-                found[identity] = say(what, name=task.name, number=index + 1, line=error.line[:200])
-    return found
 
 
 def _why(error: Raised, source: str, python: tuple[int, ...], files: Mapping[str, bytes]) -> Text | None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from nbformat import NotebookNode
@@ -41,7 +40,7 @@ class Circumstances:
 
     paper: the paper that its questions belong to, None where all students have the same. looked: the instructor has accepted it, so
     nothing is held back. held: why it is held back as it came, or None. lacks: why cells stopped that would have run on the
-    student's machine, or None. stopped: task -> the sentence about the error of the cell that defines it.
+    student's machine, or None. stopped: whether a cell of the student did not run to its end.
     """
 
     language: str
@@ -50,7 +49,7 @@ class Circumstances:
     looked: bool = False
     held: Held | None = None
     lacks: Text | None = None
-    stopped: Mapping[str, Text] = field(default_factory=dict)
+    stopped: bool = False
 
 
 def mark_cells(
@@ -154,7 +153,7 @@ def _question(nb: NotebookNode, item: Item, language: str) -> tuple[Verdict, str
 
 def _task(nb: NotebookNode, task: Task, found: Found, known: Circumstances) -> tuple[Verdict, str, dict[str, Any]]:
     """The same for a task."""
-    verdict = judge_task(task, *found[task.id], known.stopped.get(task.id))
+    verdict = judge_task(task, *found[task.id], known.stopped)
     if "by_hand" in verdict.evidence:
         note(nb, "look", say("task.by-hand", id=task.id, why=verdict.evidence["by_hand"]))
     wrong = [part for part, points in (verdict.evidence.get("parts") or {}).items() if not points]

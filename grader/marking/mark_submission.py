@@ -23,7 +23,7 @@ from grader.handin.answers import keyed_items
 from grader.handin.papers import answered_papers, other_salts, paper_of, released_salt, salt_of
 from grader.handin.reading import Reading, Submission, read
 from grader.handin.sentences import said
-from grader.marking.machine import broken, lacking
+from grader.marking.machine import lacking
 from grader.marking.mark_cells import Circumstances, mark_cells
 from grader.marking.outputs import sayable
 from grader.marking.probe import content, draw, secret
@@ -59,12 +59,12 @@ class Exam:
     project_root: str
     released: str
     key: bytes
-    limits: Limits = Limits()
     own: str = ""
     answered_papers: Mapping[str, str] = field(default_factory=dict, hash=False)
     questions: str = ""
     salts: tuple[str, ...] = ()
     program: str = ""
+    limits: Limits = Limits()
 
     def paper(self, student: str) -> str:
         """What the instructor has said about the paper of a student, "" for nothing: where it changes, the mark may."""
@@ -90,7 +90,7 @@ class Marked:
     digest: str
 
 
-def exam(course_root: Path, project: Project, lesson: str, language: str, limits: Limits) -> Exam:
+def exam(course_root: Path, project: Project, lesson: str, language: str) -> Exam:
     """Read what all submissions have in common. Raises Infrastructure where the checkpoint was not released."""
     elsewhere = "" if project.root.resolve() == HERE else str(project.root)
     return Exam(
@@ -99,7 +99,6 @@ def exam(course_root: Path, project: Project, lesson: str, language: str, limits
         elsewhere,
         released_text(course_root, lesson),
         secret(course_root),
-        limits,
         str(project.own) if project.own_folder(lesson) else "",
         answered_papers(course_root, lesson),
         of_questions(project, lesson),
@@ -153,9 +152,8 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     nb, _ = LimitOutput().preprocess(nb, {})
     items = keyed_items(project, exam.lesson, paper)
     lacks = lacking(nb, run.raised, reading.files)
-    stopped = broken(nb, hidden, run.raised)
     held = reading.held or (("other-release", said("other_release")) if strange else None)
-    known = Circumstances(language, paper, submission.student, submission.looked, held, lacks, stopped)
+    known = Circumstances(language, paper, submission.student, submission.looked, held, lacks, bool(run.raised))
     scores, comments = mark_cells(nb, items, hidden, run.found(), known)
     state(nb).update(submission=submission.digest, accepted=submission.looked)
     state(nb).update(questions=exam.questions, paper=exam.paper(submission.student))

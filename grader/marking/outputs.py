@@ -107,32 +107,19 @@ def clean(element: object) -> str:
     )
 
 
-class Renderer(IPythonRenderer):
-    """Renders the Markdown of a text cell. Where the attachment of a picture is missing, as after copying cells between
-    notebooks, it writes a note instead.
-    """
-
-    def __init__(self, language: str, **options: Any) -> None:
-        super().__init__(**options)
-        self._language = language
-
-    def image(self, text: str, url: str, title: str | None = None) -> str:
-        try:
-            return super().image(text, url, title)
-        except InvalidNotebook:
-            return f"<em>[{pick(say('page.no-picture'), self._language)}]</em>"
-
-
 @pass_context
 def markdown(context: Any, source: str) -> str:
     """A text cell or comment as clean HTML; replaces nbconvert's ``markdown2html``, whose result nbgrader's templates do not
-    clean.
+    clean. A text is shown as it is written where the attachment of a picture is missing, as after copying cells between notebooks.
     """
-    attachments, language = dict(context.get("cell", {}).get("attachments", {})), language_of(context.get("nb"), "en")
+    attachments = dict(context.get("cell", {}).get("attachments", {}))
     if len(source) > MOST_MARKDOWN or source.count("\\begin") > DEEPEST:
         return _written(sayable(source))
-    renderer = Renderer(language, escape=False, attachments=attachments, embed_images=False, exclude_anchor_links=True)
-    return clean(MarkdownWithMath(renderer=renderer).render(sayable(source)))
+    renderer = IPythonRenderer(escape=False, attachments=attachments, embed_images=False, exclude_anchor_links=True)
+    try:
+        return clean(MarkdownWithMath(renderer=renderer).render(sayable(source)))
+    except InvalidNotebook:
+        return _written(sayable(source))
 
 
 def _modest(text: str) -> bool:

@@ -19,7 +19,7 @@ from grader.marking.said import SAID, say
 from grader.marking.step import grade_id, note, state
 
 BINDS = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
-FIXED = ("grade", "grade_id", "locked", "solution", "task", "schema_version")
+FIXED = ("grade", "grade_id", "locked", "points", "solution", "task", "schema_version")
 
 
 def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str) -> None:
@@ -117,8 +117,6 @@ def _restore(cell: NotebookNode, released: NotebookNode) -> list[str]:
     data, right, changed = cell.metadata.get("nbgrader"), released.metadata.nbgrader, []
     if not isinstance(data, dict) or any(data.get(field) != right.get(field) for field in FIXED):
         changed.append("metadata")
-    elif data.get("points") != right.get("points"):
-        changed.append("points")
     cell.metadata["nbgrader"] = copy.deepcopy(right)
     if cell.cell_type != released.cell_type:
         cell.cell_type = released.cell_type

@@ -20,17 +20,17 @@ LOST = ("timeout", "memory", "output", "killed")  # no result came back
 
 
 def judge_task(
-    task: Task, cases: list[Case] | None, found: dict[int, dict[str, Any]], stopped: Text | None = None
+    task: Task, cases: list[Case] | None, found: dict[int, dict[str, Any]], stopped: bool = False
 ) -> Verdict:
-    """The verdict on one task. cases: the calls, None for a task on a value; found: call number -> result. stopped: the sentence
-    about the cell that defines it, where that did not run to its end.
+    """The verdict on one task. cases: the calls, None for a task on a value; found: call number -> result. stopped: whether
+    a cell did not run to its end.
 
     Raises Infrastructure if the reference fails.
     """
     top = float(task.points)
     state = found.get(-1, {}).get("state")
-    if state == "absent" and stopped is not None:
-        return incorrect(stopped, max_points=top, happened=["raised"])
+    if state == "absent" and stopped:
+        return incorrect(say("task.stopped", name=task.name), max_points=top, happened=["raised"])
     said = {"absent": "task.absent", "not callable": "task.not-callable"}.get(state)
     if said is not None:
         return not_attempted(say(said, name=task.name), max_points=top)

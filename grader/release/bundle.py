@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 import nbformat
@@ -33,21 +33,13 @@ NEVER = frozenset(
 WHEN = (2020, 1, 1, 0, 0, 0)  # in the ZIP: the same content gives the same bytes
 
 
-def bundle(
-    project: Project,
-    languages: Iterable[str],
-    to: Path,
-    course: Course | None = None,
-    say: Callable[[str], None] = lambda line: None,
-) -> tuple[Path, int]:
-    """Write ``to/torch-backends-class`` and the ZIP of it; (the ZIP, how many files were looked through for keys). say: hears
-    what is done.
+def bundle(project: Project, languages: Iterable[str], to: Path, course: Course | None = None) -> tuple[Path, int]:
+    """Write ``to/torch-backends-class`` and the ZIP of it; (the ZIP, how many files were looked through for keys).
 
     course: whose released checkpoints go in, as they were released. Raises ProjectError where a key would go out: then
     nothing is written.
     """
-    files = contents(project, list(languages), course, say)
-    say(f"looking through {len(files)} files for keys and solutions")
+    files = contents(project, list(languages), course)
     looked, problems = scan(course.project if course else project, files)
     if problems:
         raise ProjectError("\n".join(["this must not go to a class, so nothing was written:", *problems]))
@@ -67,11 +59,8 @@ def bundle(
     return target, looked
 
 
-def contents(
-    project: Project, languages: list[str], course: Course | None, say: Callable[[str], None] = lambda line: None
-) -> dict[str, bytes]:
+def contents(project: Project, languages: list[str], course: Course | None) -> dict[str, bytes]:
     """Every file of the bundle by its path."""
-    say("building the wheel of the course")
     name, wheel = wheel_of(project)
     packed = pack(wheel)
     released = sorted((course.root / "release").glob("*/*.ipynb")) if course else []
@@ -83,15 +72,13 @@ def contents(
     }
     practice = [*(("lesson", one) for one in project.lessons()), *(("project", one) for one in project.projects())]
     for language in languages:
-        for number, (kind, lesson) in enumerate(practice, 1):
-            say(f"lessons in {language}: {number} of {len(practice)}")
+        for kind, lesson in practice:
             notebook = practice_notebook(project, lesson, language, kind)
             texts[f"notebooks/{language}/{kind}s/{lesson}.ipynb"] = text_of(notebook)
             texts[f"colab/{language}/{lesson}.ipynb"] = text_of(single(notebook, name, packed, language))
     if course is not None:
         texts["nbgrader_config.py"] = TEXTS["exchange"] + student_config(course)
     for path in released:
-        say(f"checkpoint {path.parent.name}")
         notebook = nbformat.read(path, as_version=4)
         language = notebook.metadata.course.language
         texts[f"notebooks/{language}/checkpoints/{path.name}"] = path.read_text(encoding="utf-8")

@@ -1,6 +1,5 @@
 """The limits of one submission: all numbers stand here.
 
-``c.CourseExecute`` in ``nbgrader_config.py`` changes time, memory and output for a course (``grader/marking/execute.py``).
 ``inside/isolate.py`` (resource limits, sizes of folders), ``groups.py`` (control groups), ``kernel.py`` with ``meter.py`` (time
 of a cell, output) and ``grader/marking/running.py`` (time of the whole notebook) enforce them.
 """

@@ -26,19 +26,13 @@ START_S = 120  # for the warm process to import torch on a slow disk
 
 
 class Warm:
-    """A warm process. Use it as a context manager; ``kernel(...)`` gives fresh kernels, one at a time."""
+    """A warm process, started when it is needed; ``kernel(...)`` gives fresh kernels, one at a time."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen | None = None
         self._control: socket.socket | None = None
         self._printed: IO[bytes] | None = None
         self._ready = False
-
-    def __enter__(self) -> Warm:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def launch(self) -> None:
         """Start the warm process, if it is not running, without waiting until it is ready. Raises Infrastructure."""

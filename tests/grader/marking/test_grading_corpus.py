@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import os
 import socket
@@ -18,21 +19,18 @@ import pytest
 
 from grader.course import Course, init
 from grader.handin.reading import handed_in as read_hand_in
+from grader.marking import mark_submission
 from grader.project import HERE
 from grader.release.run import release
 from grader.reporting.summary import summary
 from grader.sandbox.kernel import DISTURBED
 from grader.sandbox.launch import unenforced
+from grader.sandbox.limits import Limits
 from tests.support.grading_corpus import CLASS, hand_in
 from tests.support.grading_corpus.base import CANARY
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 
-SETTINGS = """
-c.CourseExecute.timeout = 1
-c.CourseExecute.total_timeout = 60
-c.CourseExecute.memory_mb = 400
-c.CourseExecute.max_output = 250_000
-"""
+SMALL = Limits(cell_s=1, total_s=60, memory_mb=400, output_chars=250_000)
 
 
 class Listener:
@@ -86,12 +84,10 @@ def differences(case, outcome, notebook) -> list[str]:
     return found
 
 
-def make_course(tmp_path_factory, settings: str = "") -> Course:
+def make_course(tmp_path_factory) -> Course:
     project = make_project(tmp_path_factory.mktemp("project"))
     root = tmp_path_factory.mktemp("course") / "class"
     init(root, "en", "corpus", project=project)
-    with (root / "nbgrader_config.py").open("a") as file:
-        file.write(settings)
     course = Course(root)
     release(course, LESSON)
     return course
@@ -104,7 +100,8 @@ def test_every_submission_gets_the_verdict_it_deserves_and_harms_nothing_outside
     from grader.marking.autograde import How, autograde
     from grader.marking.pool import prepare
 
-    course = make_course(tmp_path_factory, SETTINGS)
+    course, exam = make_course(tmp_path_factory), mark_submission.exam
+    monkeypatch.setattr(mark_submission, "exam", lambda *given: dataclasses.replace(exam(*given), limits=SMALL))
     canary = f"{CANARY}_{uuid.uuid4().hex[:8]}"
     listener = Listener(canary)
     released = nbformat.read(course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb", as_version=4)

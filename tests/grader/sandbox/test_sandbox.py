@@ -171,7 +171,7 @@ def test_what_is_no_frame_closes_the_connection(data):
 def warm():
     if reason := launch.obstacle():
         missing("the sandbox", reason)
-    with Warm() as process:
+    with contextlib.closing(Warm()) as process:
         process.start()
         yield process
         below = below_and(process)
@@ -464,7 +464,7 @@ def test_a_killed_warm_process_is_started_again_and_leaves_nobody(warm):
 def test_a_warm_process_that_cannot_start_says_why(monkeypatch):
     monkeypatch.setattr(launch, "_bubblewrap", lambda: ["/bin/sh", "-c", "echo no room >&2; exit 1", "--"])
     monkeypatch.setattr(launch, "obstacle", lambda: None)
-    with pytest.raises(Infrastructure, match="no room"), Warm() as warm:
+    with pytest.raises(Infrastructure, match="no room"), contextlib.closing(Warm()) as warm:
         warm.start()
     monkeypatch.undo()
     launch.obstacle.cache_clear()
@@ -475,6 +475,7 @@ def test_a_warm_process_that_cannot_start_says_why(monkeypatch):
 
 ROOTLESS = f"""
 import os, sys
+from contextlib import closing
 sys.path.insert(0, {str(HERE)!r})
 from grader.sandbox import groups
 from grader.sandbox.limits import Limits
@@ -482,7 +483,7 @@ from grader.sandbox.warm import Warm
 assert os.geteuid() != 0
 assert not int([line for line in open('/proc/self/status') if line.startswith('CapEff')][0].split()[1], 16)
 groups.make = lambda limits, pid: None
-with Warm() as warm:
+with closing(Warm()) as warm:
     with warm.kernel(Limits(memory_mb=200, disk_mb=4)) as kernel:
         for source in ("import os; print(os.getpid(), os.listdir('/proc'))",
                        "try: open('/tmp/x', 'wb').write(b'x' * (5 << 20))\\nexcept OSError: print('full')",
