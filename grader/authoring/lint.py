@@ -14,7 +14,6 @@ from grader.authoring.question_check import checkpoint_findings, known_ids
 from grader.project import LANGUAGES, Project, ProjectError
 from grader.project.source import Cell, read
 from grader.project.task import tasks
-from grader.project.texts import terms
 
 Found = tuple[int, str, str]
 """Line, rule, sentence."""
@@ -63,7 +62,7 @@ def _twins(cells: list[Cell]) -> Iterator[Found]:
 
 def _terms(cells: list[Cell]) -> Iterator[Found]:
     for cell in (cell for cell in cells if cell.kind == "markdown"):
-        for unknown in sorted({found["id"] for found in glossary.marks(cell.body)} - set(terms())):
+        for unknown in sorted({found["id"] for found in glossary.marks(cell.body)} - set(glossary.read())):
             said = f"[[{unknown}]] is not in course/lessons/glossary.yaml: add it there, or mend the mark"
             yield cell.line, "unknown-term", said
 

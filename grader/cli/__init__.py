@@ -17,12 +17,11 @@ USAGE = (
 )
 
 
-def listed(group: str = "") -> str:
-    """All commands of a group (``author``), or all there are, with what they do in both languages."""
+def listed() -> str:
+    """All commands with what they do in both languages."""
     lines = []
     for when, those in COMMANDS.items():
-        own = [f"  {name:<22}{one['en']:<52}{one['zh']}" for name, one in those.items() if name.startswith(group)]
-        lines += ["", when, *own] if own else []
+        lines += ["", when, *(f"  {name:<22}{one['en']:<52}{one['zh']}" for name, one in those.items())]
     return "\n".join([*lines, "", USAGE])
 
 
@@ -32,7 +31,7 @@ def _parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="python -m grader", description=listed(), formatter_class=raw)
     top = parser.add_subparsers(metavar="COMMAND", required=True)
-    authors = top.add_parser("author", description=listed("author "), formatter_class=raw)
+    authors = top.add_parser("author", description=listed(), formatter_class=raw)
     of_authors = authors.add_subparsers(metavar="COMMAND", required=True)
     for name, said in (one for those in COMMANDS.values() for one in those.items()):
         group, _, own = name.rpartition(" ")

@@ -52,11 +52,9 @@ def run_release(arguments: argparse.Namespace) -> int:
     course = Course(arguments.dir)
     due = None if arguments.due is None else utc(arguments.due, course.timezone)
     past = ", WHICH IS PAST" if due and due < datetime.now(timezone.utc).replace(tzinfo=None) else ""
-    for lesson in arguments.lesson:
-        said = release(course, lesson, due)
-        print(f"released {lesson}" + (f", due {shown(due, course.timezone)}{past}" if due else ""))
-        for sentence in said:
-            print(sentence)
+    said = release(course, arguments.lesson, due)
+    when = f", due {shown(due, course.timezone)}{past}" if due else ""
+    print(f"released {arguments.lesson}{when}", *said, sep="\n")
     return 0
 
 
@@ -76,27 +74,19 @@ def run_bundle(arguments: argparse.Namespace) -> int:
 def run_collect(arguments: argparse.Namespace) -> int:
     from grader.handin.exchange import collect
 
-    course = _opened(arguments)
-    for lesson in arguments.lesson:
-        found = collect(course, lesson)
-        print(f"{lesson}: {found} submission{'s' * (found != 1)}")
+    found = collect(_opened(arguments), arguments.lesson)
+    print(f"{arguments.lesson}: {found} submission{'s' * (found != 1)}")
     return 0
 
 
 def run_import(arguments: argparse.Namespace) -> int:
     """1 if a hand-in is not in place: it is not clear whose it is, or it cannot be read."""
-    from grader.course.marks import released
     from grader.handin.importing import import_submissions, report
 
     course = Course(arguments.dir)
-    lessons = [arguments.lesson] if arguments.lesson else released(course)
-    if len(lessons) != 1:
-        raise ProjectError(
-            f"say which checkpoint was handed in with --lesson ({', '.join(lessons) or 'none is released'})"
-        )
-    imported = import_submissions(course, arguments.file, lessons[0])
+    imported = import_submissions(course, arguments.file, arguments.lesson)
     print(report(course, imported, arguments.file))
-    return int(not imported.complete)
+    return int(bool(imported.unclear or imported.kept))
 
 
 def run_autograde(arguments: argparse.Namespace) -> int:
@@ -109,28 +99,25 @@ def run_autograde(arguments: argparse.Namespace) -> int:
     from grader.marking.autograde import How, autograde
     from grader.reporting.summary import stale, summary
 
-    course, lost = _opened(arguments), False
+    course, lesson = _opened(arguments), arguments.lesson
     how = How(jobs, arguments.cluster, arguments.again, frozenset(arguments.accept))
-    for lesson in arguments.lesson:
-        found = autograde(course, lesson, arguments.student, how)
-        print(f"\n{lesson}\n{summary(found)}", *stale(course, lesson), sep="\n")
-        lost = lost or any(outcome.reason == "no-grade" for outcome in found)
-    return int(lost)
+    found = autograde(course, lesson, arguments.student, how)
+    print(f"\n{lesson}\n{summary(found)}", *stale(course, lesson, found), sep="\n")
+    return int(any(outcome.reason == "no-grade" for outcome in found))
 
 
 def run_feedback(arguments: argparse.Namespace) -> int:
     """1 if the feedback of a submission could not be made, or it is too early for it."""
-    from grader.course.late import too_early
+    from grader.course.late import open_until
     from grader.reporting.give_out import feedback
 
-    course, failed = _opened(arguments), False
-    for lesson in arguments.lesson:
-        if not arguments.early and (why := too_early(course, lesson)):
-            print(f"{lesson}: nothing was handed out: feedback shows the right answers, and {why}")
-            failed = True
-        else:
-            failed = bool(feedback(course, lesson)) or failed
-    return int(failed)
+    course, lesson = _opened(arguments), arguments.lesson
+    if not arguments.early and (until := open_until(course, lesson)):
+        raise ProjectError(
+            f"{lesson}: nothing was handed out: feedback shows the right answers, and there is time to hand in until {until} (due date "
+            "and extensions). Run it again then, or say --early"
+        )
+    return int(bool(feedback(course, lesson)))
 
 
 def run_give_back(arguments: argparse.Namespace) -> int:

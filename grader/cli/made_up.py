@@ -5,7 +5,6 @@ planned. What a student deserves is worked out from the plan of the answers, not
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,6 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 from nbgrader.utils import temp_attrs
-from tqdm import tqdm
 
 from course.core.i18n import both, pick, set_language
 from course.learning.marking import Response
@@ -51,7 +49,6 @@ CAST = both(
 HELD = both(
     "held back until somebody has looked, as it should be; here at once:", "照规矩先留着等人看过，这里直接放行："
 )
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -162,7 +159,7 @@ def demo(
     project: Project | None = None,
     lessons: Iterable[str] | None = None,
     students: tuple[Student, ...] = CLASS,
-    say: Say = print,
+    say: Callable[[str], None] = print,
 ) -> list[str]:
     """Take a class through these checkpoints; returns a sentence for each difference from what was deserved.
 
@@ -174,7 +171,7 @@ def demo(
     for lesson in lessons or LESSONS:
         say(f"--- {lesson}")
         release(course, lesson)
-        for student in tqdm(students, file=sys.stdout, disable=not sys.stdout.isatty()):
+        for student in students:
             hand_in(course, lesson, student)
         collect(course, lesson)
         found = autograde(course, lesson, how=How(at_once()), say=say)
@@ -205,7 +202,6 @@ def _new(root: Path, language: str, project: Project) -> Course:
 
 def hand_in(course: Course, lesson: str, student: Student) -> None:
     """Fetch, work and submit as this student, through nbgrader's exchange."""
-    shutil.rmtree(course.root / "students" / student.name / lesson, ignore_errors=True)
     work(course.project, lesson, course.language, student, _exchange(course, "FetchAssignment", lesson, student))
     _exchange(course, "Submit", lesson, student)
 

@@ -6,17 +6,14 @@ import os
 import re
 import secrets
 import shlex
-import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.course.nbgrader_config import FILE
 from grader.project import HERE, Infrastructure, Project, ProjectError, name_of, notebook_in
-from grader.project.files import locked, unlock
+from grader.project.files import unlock
 from grader.project.names import fault, groups
 
 if TYPE_CHECKING:
@@ -25,7 +22,6 @@ if TYPE_CHECKING:
 
 PRIVATE = ("source", "release", "submitted", "autograded", "feedback")  # students may have accounts on this machine
 OURS = "grader.project.Infrastructure: "
-INCOMING, COMPLETE = "submitted/.import", "complete"  # no student's name begins with a dot
 
 
 def init(
@@ -73,42 +69,8 @@ def init(
     return said
 
 
-@contextmanager
-def importing(root: Path) -> Iterator[None]:
-    """Hold the lock for imports in this block. Of an import that was killed, what it had written completely is put in place first, and
-    what it had not is removed. Raises ProjectError while another import runs.
-    """
-    taken, place = f"another import into {root} is under way; wait until it is done, or stop it", root / INCOMING
-    with locked(root / "import.lock", taken):
-        settle(root)
-        shutil.rmtree(place, ignore_errors=True)
-        try:
-            yield
-        finally:
-            if not any((place / COMPLETE).glob("*/*")):  # one is left where the disk failed between two renames
-                shutil.rmtree(place, ignore_errors=True)
-
-
-def settle(root: Path) -> None:
-    """Put each hand-in that is written completely into ``submitted/STUDENT/LESSON/``; what was there goes to ``earlier/``. Needs the lock
-    for imports. If it is killed between its two renames, the next one goes on. Raises OSError.
-    """
-    for complete in sorted((root / INCOMING / COMPLETE).glob("*/*")):
-        student, lesson = complete.parts[-2:]
-        folder, place = root / "submitted" / student / lesson, root / "earlier" / student / lesson
-        folder.parent.mkdir(exist_ok=True)
-        if os.path.lexists(folder):
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            number = 1 + max((int(one.name) for one in place.iterdir() if one.name.isdigit()), default=0)
-            unlock(folder)
-            shutil.move(folder, place / str(number))
-        complete.rename(folder)
-
-
 class Course:
-    """An opened course directory. Raises ProjectError where ``root`` is not a course directory, OSError where what a killed import left
-    there cannot be put in place.
-    """
+    """An opened course directory. Raises ProjectError where ``root`` is not a course directory."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
@@ -117,9 +79,6 @@ class Course:
         tools = str(Path(sys.executable).parent)  # nbgrader calls alembic and jupyter by name
         if tools not in os.environ.get("PATH", "").split(os.pathsep):
             os.environ["PATH"] = os.pathsep.join([tools, os.environ.get("PATH", "")])
-        if (self.root / INCOMING).exists():
-            with suppress(ProjectError), importing(self.root):  # an import was killed, or one runs
-                pass
 
     @cached_property
     def config(self) -> Any:
@@ -181,8 +140,7 @@ class Course:
 
 def command(words: str, root: Path) -> str:
     """The command line ``python -m grader WORDS`` for this course directory, in back quotes, for use in the present folder."""
-    place = "" if root == Path.cwd() else f" --dir {shlex.quote(min(str(root), os.path.relpath(root), key=len))}"
-    return f"`python -m grader {words}{place}`"
+    return f"`python -m grader {words} --dir {shlex.quote(min(str(root), os.path.relpath(root), key=len))}`"
 
 
 def released_text(root: Path, lesson: str) -> str:

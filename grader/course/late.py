@@ -55,17 +55,9 @@ def extend(course: Course, lesson: str, student: str, hours: float) -> str:
     return f"{student} may hand in {lesson} until {shown(until, course.timezone)}"
 
 
-def too_early(course: Course, lesson: str) -> str:
-    """Why the right answers cannot be shown yet, with the next step: a due date or an extension is open, or there is no due date. "" where
-    all are over.
-    """
+def open_until(course: Course, lesson: str) -> str:
+    """Until when somebody may still hand in, by the due date and the extensions; "" where nobody may, or no due date is set."""
     with course.gradebook as gradebook:
         due = gradebook.find_assignment(lesson).duedate
         last = due and max([due, *(one.duedate for one in gradebook.assignment_submissions(lesson))])
-    if last is None:
-        release = command(f'release {lesson} --due "2026-12-01 23:59"', course.root)
-        return f"no due date is set, so nobody knows whether all have handed in. Set it with {release}, or say --early"
-    if last > datetime.now(timezone.utc).replace(tzinfo=None):
-        until = shown(last, course.timezone)
-        return f"there is time to hand in until {until} (due date and extensions). Run it again then, or say --early"
-    return ""
+    return shown(last, course.timezone) if last and last > datetime.now(timezone.utc).replace(tzinfo=None) else ""

@@ -32,11 +32,6 @@ class CellMark:
         counts = self.auto if self.manual is None else self.manual
         return None if counts is None else counts + self.extra
 
-    @property
-    def shown(self) -> str:
-        """The automatic mark and the most points, such as ``1.5/2``."""
-        return "none" if self.auto is None else f"{self.auto:g}/{self.top:g}"
-
 
 @dataclass
 class Standing:
@@ -102,7 +97,8 @@ def differences(before: dict[str, dict[str, CellMark]], after: dict[str, dict[st
             was, now = old.get(cell, CellMark(None)), new.get(cell, CellMark(None))
             if (was.auto, was.top) != (now.auto, now.top):
                 by_hand = f" (the mark by hand, {now.manual:g}, stays and counts)" if now.manual is not None else ""
-                said.append(f"{student}  {cell}  {was.shown} -> {now.shown}{by_hand}")
+                points = ("none" if one.auto is None else f"{one.auto:g}/{one.top:g}" for one in (was, now))
+                said.append(f"{student}  {cell}  {' -> '.join(points)}{by_hand}")
     return said
 
 

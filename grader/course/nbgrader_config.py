@@ -72,7 +72,6 @@ def configure(
     """
     from grader.project.build import STUB, TEXT_STUB, preprocessors
 
-    project_root = project_root or str(HERE)
     c.CourseDirectory.root = str(root)
     c.CourseDirectory.course_id = course_id
     c.CourseDirectory.include = ["*"]  # `*.answers.json` must be handed in with the notebook
@@ -82,7 +81,7 @@ def configure(
     c.ClearSolutions.code_stub = {"python": STUB[language]}
     c.ClearSolutions.text_stub = TEXT_STUB[language]
     c.GenerateAssignment.preprocessors = preprocessors()
-    c.CourseStep.project_root = project_root
+    c.CourseStep.project_root = project_root or str(HERE)
     c.CourseStep.course_root = str(root)
     c.CourseStep.course_language = language
     c.CourseStep.course_timezone = timezone

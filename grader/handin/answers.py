@@ -19,7 +19,7 @@ def keyed_items(project: Project, lesson: str, paper: Paper | None = None) -> di
 
     Raises Infrastructure where a key is missing or does not fit.
     """
-    items, keys = _read(project, lesson, *_as_of(project, lesson))
+    items, keys = _read(project, lesson)
     if paper is None:
         return dict(items)
     try:
@@ -42,18 +42,17 @@ def _on_paper(item: Item, keys: Keys, paper: Paper) -> Item:
 
 def every_item(project: Project, lesson: str) -> dict[str, Item]:
     """All questions that a paper of this checkpoint may contain: id of the key -> standard variant. Raises Infrastructure."""
-    items, keys = _read(project, lesson, *_as_of(project, lesson))
+    items, keys = _read(project, lesson)
     return {one.key: _keyed(one, keys) for item in items.values() for one in (every(item) if item.varies else [item])}
 
 
-def _as_of(project: Project, lesson: str) -> tuple[int, ...]:
-    read = (project.checkpoint_items(lesson), project.keys(lesson))
-    return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in read)
+def _read(project: Project, lesson: str) -> tuple[dict[str, Item], Keys]:
+    """(the standard items with their keys, all keys)."""
+    return _read_once(project, lesson, files.as_of(project.checkpoint_items(lesson), project.keys(lesson)))
 
 
 @functools.lru_cache(maxsize=32)
-def _read(project: Project, lesson: str, *_as_of: int) -> tuple[dict[str, Item], Keys]:
-    """(the standard items with their keys, all keys)."""
+def _read_once(project: Project, lesson: str, _as_of: tuple[int, ...]) -> tuple[dict[str, Item], Keys]:
     keys, items = files.keys(project, lesson), {}
     for identity, raw in files.checkpoint_items(project, lesson).items():
         for one in alternatives(raw):

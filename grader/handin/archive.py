@@ -62,8 +62,6 @@ def opened(path: Path) -> Iterator[list[Entry]]:
         return
     try:
         archive = zipfile.ZipFile(path)
-    except FileNotFoundError:
-        raise ProjectError(f"{path}: there is no such file or folder") from None
     except Exception as error:  # a damaged directory can raise nearly anything
         raise ProjectError(
             f"{path} is no ZIP that can be read ({error}); download it again, or unpack it and name the folder"

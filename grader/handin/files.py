@@ -7,7 +7,6 @@ step.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
@@ -24,7 +23,7 @@ from grader.sandbox.limits import MOST_BYTES, MOST_FILES
 
 OURS = re.compile(r"\.ipynb|\.answers.*\.json$", re.IGNORECASE)  # in a file's name: what marking looks for
 STAMP = "timestamp.txt"  # the time of handing in; a student's own file of this name is left out
-LONGEST_PART, LONGEST_PATH, DEEPEST = 180, 800, 12  # bytes of a name and of a path, folders within each other
+LONGEST_PART, LONGEST_PATH, DEEPEST = 240, 800, 12  # bytes of a name and of a path, folders within each other
 ZIPS = 3  # ZIPs within each other
 MOST_LOOKED_AT = 20 * MOST_FILES
 MEGABYTE = 1 << 20
@@ -180,15 +179,12 @@ class _Reading:
         return None
 
     def _place(self, name: str) -> str | None:
-        """The path for a file; None where it is taken, or not valid here. A file that marking looks for gets a short name then."""
+        """The path for a file; None where it is taken, or not valid here."""
         whole = name.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
         parts = PurePosixPath(whole).parts
         longest = max(len(part.encode()) for part in parts)
         if len(parts) > DEEPEST or len(whole.encode()) > LONGEST_PATH or longest > LONGEST_PART:
-            if not is_ours(name):
-                return None
-            ending = ".ipynb" if ".ipynb" in name.lower() else ".answers.json"
-            whole = f"renamed-{hashlib.sha256(whole.encode()).hexdigest()[:16]}{ending}"
+            return None
         above = (str(one) for one in PurePosixPath(whole).parents)
         free = whole not in self.there and whole not in self._folders and not any(one in self.there for one in above)
         return whole if free else None

@@ -15,17 +15,18 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from grader.course import COMPLETE, INCOMING, Course, command, importing, released_text, settle
+from grader.course import Course, command, released_text
 from grader.course.marks import require
 from grader.handin.archive import Entry, opened
 from grader.handin.files import OURS, STAMP, Files, on_disk, stored, unpacked, write, write_new
 from grader.handin.guard import guarded
 from grader.handin.owners import Owners, can_be_hand_in
 from grader.handin.reading import Reading, as_handed_in, files_of, is_name, read
-from grader.handin.roster import FILE, enrol, roster
-from grader.project.files import replace
+from grader.handin.roster import FILE, roster
+from grader.project.files import locked, replace, unlock
 from grader.project.names import groups, printable
 
+INCOMING = "submitted/.import"  # no student's name begins with a dot
 FOLDER = "imported"  # of the course directory: where each hand-in lay in its archive, for give-back
 HAND_IN = re.compile(r"\.ipynb|\.(zip|rar|7z|tar|gz|html?|pdf)$", re.IGNORECASE)  # what may be work, of nobody's
 TIME = re.compile(r"(?<!\d)(20\d\d)[-_]?(\d\d)[-_]?(\d\d)[-_T ]?(\d\d)[-_:]?(\d\d)[-_:]?(\d\d)")
@@ -37,7 +38,7 @@ Group = tuple[PurePosixPath, list[tuple[str, Entry]]]  # where a hand-in lies, a
 class Imported:
     """The result. new, same, replaced: students. kept: student -> why what was there before stays, or nothing is there. unclear: what
     belongs to nobody that is known -> the students whom it can mean; alike: those of it whose name stands in other paths, too. held:
-    student -> why the hand-in will be held back. idle: students who handed in nothing. said: other sentences for the instructor.
+    student -> why the hand-in will be held back. said: other sentences for the instructor.
     """
 
     lesson: str
@@ -48,23 +49,18 @@ class Imported:
     unclear: dict[str, frozenset[str]] = field(default_factory=dict)
     alike: set[str] = field(default_factory=set)
     held: dict[str, str] = field(default_factory=dict)
-    idle: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
-
-    @property
-    def complete(self) -> bool:
-        """Whether every hand-in of the archive is in place."""
-        return not (self.unclear or self.kept)
 
 
 def import_submissions(course: Course, path: Path, lesson: str) -> Imported:
     """Put each hand-in of the archive or folder ``path`` where marking looks for it, completely or not at all.
 
-    What holds no work never replaces what does; what is replaced lies in ``earlier/``. All students of ``roster.csv`` are added to the
-    gradebook. Raises ProjectError before anything is changed.
+    What holds no work never replaces what does; what is replaced lies in ``earlier/``. Raises ProjectError before anything is changed.
     """
     require(course, lesson)
-    with importing(course.root), opened(path) as entries:
+    taken = f"another import into {course.root} is under way; wait until it is done, or stop it"
+    with locked(course.root / "import.lock", taken), opened(path) as entries:
+        shutil.rmtree(course.root / INCOMING, ignore_errors=True)  # of one that was killed
         known, imported = roster(course), Imported(lesson)
         text = released_text(course.root, lesson)
         owners = Owners(entries, known, groups(course.root, lesson), lambda one: can_be_hand_in(one, lesson, text))
@@ -85,11 +81,7 @@ def import_submissions(course: Course, path: Path, lesson: str) -> Imported:
                 before[student] = str(place) if place in flat else f"{place}/"
         data = json.dumps(before, ensure_ascii=False, indent=1, sort_keys=True).encode()
         replace(course.root, course.root / FOLDER / f"{lesson}.json", data)
-    new, left = enrol(course, known)
-    imported.said += [f"new in the gradebook, from the roster: {', '.join(new)}"] if new else []
-    imported.said += [*left, *(f"without an id in {FILE}: {one}" for one in known.nameless)]
-    there = {*course.submitted(lesson), *imported.kept, *(one for found in imported.unclear.values() for one in found)}
-    imported.idle = sorted({*known.details} - there)
+        shutil.rmtree(course.root / INCOMING, ignore_errors=True)
     return imported
 
 
@@ -177,8 +169,8 @@ def _take(course: Course, student: str, hand_ins: list[Group], imported: Importe
 
 def lying(folder: Path) -> dict[str, bytes]:
     """The files in a folder of ``submitted/`` by the names that they came with, without the time stamp; none of a link's."""
-    files = {} if folder.is_symlink() else as_handed_in(on_disk(folder).there)
-    return {name: data for name, data in files.items() if name != STAMP}
+    files = on_disk(folder).there if folder.is_dir() and not folder.is_symlink() else {}
+    return {name: data for name, data in as_handed_in(files).items() if name != STAMP}
 
 
 def _with_work(hand_ins: list[Group], lesson: str, text: str) -> tuple[PurePosixPath, Files, Reading]:
@@ -194,24 +186,22 @@ def _with_work(hand_ins: list[Group], lesson: str, text: str) -> tuple[PurePosix
 
 
 def put(course: Path, student: str, lesson: str, files: Files) -> None:
-    """Put a hand-in in place, completely or not at all; what was there goes to ``earlier/``. The caller is ``importing``. Whenever this is
-    killed, the old hand-in or the new one stands there for whoever opens the course folder next. Raises OSError.
+    """Put a hand-in in place, completely or not at all; what was there goes to ``earlier/``. Whenever this is killed, the old hand-in
+    or the new one stands there, or the old one in ``earlier/`` alone until it is done again. Raises OSError.
     """
-    folder = course / "submitted" / student / lesson
+    folder, place, fresh = (course / name / student / lesson for name in ("submitted", "earlier", INCOMING))
     if folder.parent.is_symlink():
         raise OSError(f"{folder.parent} is a link; put a folder there, or remove it")
-    fresh, complete = (course / INCOMING / name / student / lesson for name in ("fresh", COMPLETE))
     write(files, fresh)
     if (folder / STAMP).is_file() and STAMP not in files.there:  # written by hand, or by the exchange
         write_new(fresh / STAMP, (folder / STAMP).read_bytes())
-    complete.parent.mkdir(parents=True, exist_ok=True)
-    fresh.rename(complete)
-    try:
-        settle(course)
-    except OSError:
-        if os.path.lexists(folder):  # what was there stays
-            shutil.rmtree(complete, ignore_errors=True)
-        raise
+    folder.parent.mkdir(exist_ok=True)
+    if os.path.lexists(folder):
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        number = 1 + max((int(one.name) for one in place.iterdir() if one.name.isdigit()), default=0)
+        unlock(folder)
+        folder.rename(place / str(number))
+    fresh.rename(folder)
 
 
 def report(course: Course, imported: Imported, path: Path) -> str:
@@ -221,16 +211,13 @@ def report(course: Course, imported: Imported, path: Path) -> str:
         f"{lesson}: {len(imported.new)} new, {len(imported.replaced)} replaced (what was there is in earlier/), "
         f"{len(imported.same)} as before"
     ]
-    if imported.idle:
-        perhaps = ", unless something below is theirs" if imported.unclear else ""
-        said.append(f"handed in nothing{perhaps}: {len(imported.idle)} ({', '.join(imported.idle)})")
     said += imported.said
     said += [f"will be held back: {student}: {why}" for student, why in sorted(imported.held.items())]
     said += [f"NOT BROUGHT IN: {student}: {why}" for student, why in sorted(imported.kept.items())]
     lines = []
     for name, can_be in sorted(imported.unclear.items()):
         means = (
-            f"it can be {' or '.join(sorted(can_be))}"
+            f"it can be {' or '.join(sorted(can_be))} (who worked together stands in groups.yaml)"
             if can_be
             else "neither it nor a folder of one person's names anybody of the roster"
         )
@@ -246,11 +233,6 @@ def report(course: Course, imported: Imported, path: Path) -> str:
             f"{command(f'import {shlex.quote(str(path))} --lesson {lesson}', course.root)} again:"
         ]
         said += [printable(line) for line in lines]
-        several = [", ".join(sorted(can_be)) for can_be in imported.unclear.values() if len(can_be) > 1]
-        if several:
-            said.append(
-                f"or, where several worked together, write into groups.yaml: `{lesson}: [[{'], ['.join(several)}]]`"
-            )
     return "\n".join(said)
 
 

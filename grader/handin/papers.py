@@ -98,23 +98,17 @@ def answered_papers(course: Path, lesson: str) -> dict[str, str]:
     """
     try:
         given = {str(student): str(other) for student, other in _said(course).get(lesson, {}).items()}
-    except AttributeError as error:
+    except (AttributeError, ProjectError) as error:
         raise Infrastructure(FORM.format(course / FILE, error)) from error
     together = groups(course, lesson).items()
     return {student: given.get(group[0], group[0]) for student, group in together if student != group[0]} | given
 
 
 def other_salts(course: Path) -> tuple[str, ...]:
-    """The salts of other releases whose notebooks are marked on their own papers, from ``papers.yaml``. Raises Infrastructure."""
+    """The salts of other releases whose notebooks are marked on their own papers, from ``papers.yaml``."""
     found = _said(course).get("salts", [])
     return tuple(map(str, found if isinstance(found, list) else [found]))
 
 
 def _said(course: Path) -> dict[str, Any]:
-    try:
-        found = read_yaml(course / FILE) or {}
-    except ProjectError as error:
-        raise Infrastructure(FORM.format(course / FILE, error)) from error
-    if not isinstance(found, dict):
-        raise Infrastructure(FORM.format(course / FILE, "it is no mapping"))
-    return found
+    return read_yaml(course / FILE) or {}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,11 +28,10 @@ from grader.course import released_text
 from grader.handin.files import LINK, STAMP, Files, is_ours, on_disk, unpacked, without_zips
 from grader.handin.sentences import ARCHIVES, MOST_NAMED, joined, kind_in_words, kind_of, named, printed, said
 from grader.project.files import unlock
-from grader.project.names import homes
+from grader.project.names import groups
 
 ASIDE = "as handed in"  # in the name of a file that stock nbgrader could not open (``stock``)
 PLACEHOLDER = "course_placeholder"  # metadata of a notebook that stands where stock nbgrader needs one (``stock``)
-HARMLESS = {"harm": "none"}  # added to a sentence about a file that could be read nevertheless
 CALL = re.compile(r"\b(?:checkpoint|check_file)\(")  # the first and the last cell of a checkpoint, in each language
 Held = tuple[str, Text]  # a code, and the sentence for the student
 
@@ -73,8 +73,8 @@ class Candidate:
 @dataclass(frozen=True)
 class Reading:
     """What a hand-in holds. notebook: what is marked, without outputs; the released one where nothing could be read. name: its
-    path, "" for none. said: (code, sentence) for the summary and the student. damaged: whether something could not be read. lost:
-    whether all of it. held: why it is not marked, or None. works: whether there is work in it. files: for the working folder.
+    path, "" for none. said: (code, sentence) for the summary and the student. damaged: whether something could not be read. held: why it
+    is not marked, or None. works: whether there is work in it. files: for the working folder.
     """
 
     notebook: NotebookNode
@@ -83,7 +83,6 @@ class Reading:
     sheet: bool
     said: list[tuple[str, Text]]
     damaged: bool
-    lost: bool
     held: Held | None
     works: bool
     files: dict[str, bytes]
@@ -117,7 +116,9 @@ def files_of(folder: Path, lesson: str) -> Files:
 
 def handed_in(course_root: Path, lesson: str, student: str) -> Submission:
     """The submission of a student: the own one or, where no work is in that, one of the student's group. Raises OSError."""
-    own, *others = (files_of(folder, lesson) for folder in homes(course_root, lesson, student))
+    people = dict.fromkeys((student, *groups(course_root, lesson).get(student, ())))
+    folders = [course_root / "submitted" / one / lesson for one in people]
+    own, *others = (files_of(one, lesson) for one in [*filter(os.path.lexists, folders)] or folders[:1])
     for files in (own, *others) if others else ():
         if read(files, lesson, released_text(course_root, lesson)).works:
             own = files
@@ -136,10 +137,8 @@ def read(files: Files, lesson: str, released: str) -> Reading:
     """Read a hand-in. released: the text of the released checkpoint. Never raises for what a student sent."""
     wanted = _released(released, lesson)
     found, unread = _candidates(files, wanted)
-    chosen, held, others = _choose(files, found, unread, wanted)
-    notes: list[tuple[str, Text]] = []
-    if chosen is not None:
-        notes += [("file", about) for about in _about(chosen, [] if held else others)]
+    chosen, held = _choose(files, found, unread, wanted)
+    notes = [("file", chosen.wrong)] if chosen is not None and chosen.wrong is not None else []
     answers, problems, sheet = _answers(files, chosen, lesson)
     return Reading(
         _notebook(chosen.content) if chosen is not None else nbformat.reads(released, as_version=4),
@@ -148,7 +147,6 @@ def read(files: Files, lesson: str, released: str) -> Reading:
         sheet,
         [*notes, *(("sheet", problem) for problem in problems)],
         bool(unread) or (chosen is not None and chosen.wrong is not None),
-        chosen is None,
         held,
         held is None and bool(answers or (chosen is not None and chosen.works)),
         _beside(files, chosen),
@@ -157,8 +155,8 @@ def read(files: Files, lesson: str, released: str) -> Reading:
 
 def _choose(
     files: Files, found: list[Candidate], unread: dict[str, Text], wanted: _Released
-) -> tuple[Candidate | None, Held | None, list[str]]:
-    """(the notebook that counts or None, why the hand-in is held back or None, the other notebooks of this checkpoint)."""
+) -> tuple[Candidate | None, Held | None]:
+    """(the notebook that counts or None, why the hand-in is held back or None)."""
     saved = [one for one in found if _copy_of_a_program(one.name)]
     first = [one for one in found if one not in saved]
     ours = [one for one in first if one.ours]
@@ -180,7 +178,7 @@ def _choose(
         chosen = min(ours, key=lambda one: _rank(one, wanted))
     else:
         held = "wrong-file", said("wrong_file", lesson=wanted.lesson, what=_what(files, first))
-    return chosen, held, [one.name for one in ours if one is not chosen]
+    return chosen, held
 
 
 @dataclass(frozen=True)
@@ -245,7 +243,9 @@ def _may_be_notebook(name: str, data: bytes) -> bool:
 
 def _candidate(name: str, content: dict[str, Any], wrong: Text | None, wanted: _Released) -> Candidate:
     answers = harvest(content, None, wanted.lesson)[0]
-    ids, written, extra, lesson_kind = set(), {}, set(), _says(content)
+    ids, written, extra = set(), {}, set()
+    about = content["metadata"].get("course")
+    says = tuple(str(about.get(name, "")) if isinstance(about, dict) else "" for name in ("lesson", "kind"))
     for cell in content["cells"]:
         data = cell["metadata"].get("nbgrader")
         known = [data.get("grade_id") if isinstance(data, dict) else None, cell["id"]]
@@ -260,21 +260,14 @@ def _candidate(name: str, content: dict[str, Any], wrong: Text | None, wanted: _
                 written[own] = source
         elif cell["cell_type"] == "code" and source and source not in wanted.sources and not CALL.search(source):
             extra.add(source)
-    ours = lesson_kind == (wanted.lesson, "checkpoint") or bool(ids)
-    return Candidate(name, content, wrong, lesson_kind, ours, answers, written, frozenset(extra))
+    ours = says == (wanted.lesson, "checkpoint") or bool(ids)
+    return Candidate(name, content, wrong, says, ours, answers, written, frozenset(extra))
 
 
 def untouched(source: str, stub: str) -> bool:
     """Whether an answer cell is as it was handed out, also in the other language or at an earlier release."""
     lines = [[line for line in one.splitlines() if line.strip() and line.lstrip()[0] != "#"] for one in (source, stub)]
     return source.strip() == stub.strip() or (as_handed_out(source) and len(lines[0]) <= len(lines[1]))
-
-
-def _says(content: Mapping[str, Any]) -> tuple[str, str]:
-    """(lesson, kind) in the metadata of a notebook; empty texts where it says nothing."""
-    own = content["metadata"].get("course")
-    own = own if isinstance(own, dict) else {}
-    return str(own.get("lesson", "")), str(own.get("kind", ""))
 
 
 def _given(answer: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -388,12 +381,6 @@ def _beside(files: Files, chosen: Candidate | None) -> dict[str, bytes]:
             path = path.relative_to(folder)
         made.setdefault(without_zips(str(path)), data)
     return made
-
-
-def _about(chosen: Candidate, others: list[str]) -> list[Text]:
-    """What is said of copies of a notebook, which costs no points, and what is wrong with it."""
-    copies = [{**said("copies", others=named(others), name=printed(chosen.name)), **HARMLESS}] if others else []
-    return [*copies, *([chosen.wrong] if chosen.wrong is not None else [])]
 
 
 def _placeholder(data: bytes) -> bool:

@@ -230,30 +230,10 @@ def _is_name(cell: str, count: int) -> bool:
     return (number or text) and count <= (3 if text and " " in cell else 1)
 
 
-def enrol(course: Course, known: Roster) -> tuple[list[str], list[str]]:
-    """Add the students of the roster to the gradebook; what is there stays. Returns (the new ones, sentences about those who cannot
-    be added).
-    """
-    new: list[str] = []
-    left: list[str] = []
-    with course.gradebook as gradebook:
-        there = {one.id: one for one in gradebook.students}
-        for student in sorted(known.listed):
-            if wrong := fault(student):
-                left.append(f"{student!r} of the roster cannot be a student's folder: {wrong}")
-                continue
-            with guarded(student, lambda name, why: left.append(f"{name} is not added to the gradebook: {why}")):
-                one = there.get(student)
-                said = {name: said for name, said in known.details[student].items() if not getattr(one, name, None)}
-                if one is None or said:
-                    gradebook.update_or_create_student(student, **said)
-                new += [student] if one is None else []
-    return new, left
-
-
 def take(course: Course, path: Path) -> tuple[list[str], bool]:
-    """Keep a table as ``roster.csv``, with the lines of more names that the last one had, and add its students to the gradebook. Returns
-    (sentences: everybody with the id to type, and who has none; whether somebody could not be added). Raises ProjectError.
+    """Keep a table as ``roster.csv``, with the lines of more names that the last one had, and add its students to the gradebook, where what
+    is there stays. Returns (sentences: everybody with the id to type, and who has none; whether somebody could not be added). Raises
+    ProjectError.
     """
     new = roster(course, path)  # a fault in it is said before it is kept
     more = roster(course).more if (course.root / FILE).exists() else []
@@ -262,13 +242,22 @@ def take(course: Course, path: Path) -> tuple[list[str], bool]:
     csv.writer(file, delimiter=new.separator, lineterminator="\n").writerows(rows)
     kept = file.getvalue() + "".join(f"{new.line(*one)}\n" for one in more if one not in new.more)
     replace(course.root, course.root / FILE, kept.encode())
-    known = roster(course)
-    added, left = enrol(course, known)
+    known, left = roster(course), []
+    with course.gradebook as gradebook:
+        there = {one.id: one for one in gradebook.students}
+        for student in sorted(known.listed):
+            if wrong := fault(student):
+                left.append(f"{student!r} of the roster cannot be a student's folder: {wrong}")
+                continue
+            with guarded(student, lambda name, why: left.append(f"{name} is not added to the gradebook: {why}")):
+                own = known.details[student].items()
+                empty = {name: said for name, said in own if not getattr(there.get(student), name, None)}
+                gradebook.update_or_create_student(student, **empty)
     names = {student: _full_name(known.details[student]) for student in known.listed}
     wide = max([len(name) for name in names.values()] + [7])
     said = [f"{'student':<{wide}}  id to type"]
     for student, name in sorted(names.items(), key=lambda one: (one[1].casefold(), one[0])):
         said.append(f"{printable(name):<{wide}}  {printable(student)}")
-    said.append(f"{len(names)} students, {len(added)} new in the gradebook; kept as {FILE} for import and export")
+    said.append(f"{len(names)} students, {len(names.keys() - there)} new; kept as {FILE} for import and export")
     said += [*left, *(f"NO ID: {name}: add a column student_id to the file" for name in known.nameless)]
     return said, bool(left or known.nameless)

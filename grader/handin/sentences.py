@@ -8,6 +8,7 @@ from typing import Any
 
 from course.core.i18n import Text, both
 from grader.project import filled, read_yaml
+from grader.project.names import printable
 
 TEXTS: dict[str, Any] = read_yaml(Path(__file__).with_name("sentences.yaml"))
 KINDS = [(kind["begins"].encode("latin-1"), kind) for kind in TEXTS["kinds"]]
@@ -40,7 +41,7 @@ def kind_in_words(name: str, data: bytes) -> Text:
 
 def printed(name: str) -> str:
     """A file's name, which may hold any bytes, in printable form."""
-    name = "".join(sign if sign.isprintable() else "?" for sign in name)
+    name = printable(name)
     return name if len(name) <= 80 else f"{name[:60]} ... {name[-15:]}"
 
 

@@ -6,7 +6,6 @@ takes its own, which marking never reads. Links go, since stock nbgrader would f
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -71,10 +70,8 @@ def _small(path: Path) -> bool:
 def _opens(path: Path) -> bool:
     """Whether stock nbgrader can open a notebook."""
     try:
-        if not _small(path) or not isinstance(json.loads(text := read_regular(path).decode("utf-8")), dict):
-            return False
-        nbformat.reads(text, as_version=4)
-        return True
+        nbformat.reads(read_regular(path).decode("utf-8"), as_version=4)
+        return _small(path)
     except Exception:  # nbformat fails in many ways on what is not a notebook
         return False
 

@@ -167,10 +167,10 @@ def _begin(nb: NotebookNode, reading: Reading, released: NotebookNode) -> None:
     said = state(nb)
     for reason, sentence in reading.said:
         note(nb, reason, sentence)
-    if reading.damaged and any("harm" not in sentence for _, sentence in reading.said):
+    if reading.damaged and reading.said:
         said["happened"].append("damaged")
     said.update(
-        answers=NotebookNode(reading.answers), sheet=reading.sheet, lost=reading.lost, name=sayable(reading.name)
+        answers=NotebookNode(reading.answers), sheet=reading.sheet, lost=not reading.name, name=sayable(reading.name)
     )
     if "kernelspec" in released.metadata:
         nb.metadata["kernelspec"] = released.metadata.kernelspec

@@ -23,7 +23,7 @@ class Outcome:
     ``grader.marking.said``, "" where nothing was handed in. reason: the code of what the instructor should look at:
     "absent" (nothing was handed in), "gone" (the submission that was marked has been removed), "no-grade", "by-hand" (a person
     must give a mark), "manual" (a mark given by hand before counts), "held" (held back), or "". salt: of the other release that it
-    was made from, else "".
+    was made from, else "". questions: the hash of the questions, keys and tests that the mark rests on.
     """
 
     student: str
@@ -33,6 +33,7 @@ class Outcome:
     verdict: str = ""
     reason: str = ""
     salt: str = ""
+    questions: str = ""
 
     def note(self, reason: str, sentence: str) -> None:
         """Add a problem: its code and a sentence."""
@@ -70,6 +71,7 @@ def _judge(
     """Fill in the points, the verdict and what the instructor should look at. failed: why marking failed, or ""."""
     state = notebook.metadata.get(STATE, {}) if notebook is not None else {}
     graded = bool(state.get("marked")) and standing is not None
+    outcome.questions = state.get("questions", "")
     cells = standing.cells if standing is not None else {}
     outcome.points = sum(mark.points or 0.0 for mark in cells.values()) if graded else None
     waiting = [cell for cell, mark in cells.items() if mark.points is None]

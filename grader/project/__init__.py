@@ -130,6 +130,11 @@ def read_yaml(path: Path) -> Any:
         raise ProjectError(str(error)) from error
 
 
+def as_of(*paths: Path) -> tuple[int, ...]:
+    """When these files were written last: what was read of them holds as long."""
+    return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths)
+
+
 def checkpoint_items(project: Project, lesson: str) -> dict[str, dict]:
     """The items of a checkpoint by id, with their lesson (no keys). Empty where there is no file."""
     path = project.checkpoint_items(lesson)

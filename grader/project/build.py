@@ -146,10 +146,9 @@ class _Maker:
     def _points(self, cell: Cell) -> float | int:
         """The points of a question, task or essay. Raises ProjectError for an unknown id."""
         if (found := self.points.get(cell.id)) is None:
-            places = self.project.checkpoint_items(self.lesson), self.project.task_module(self.lesson)
             name = self.project.checkpoint_source(self.lesson).name
             raise ProjectError(
-                f"{name}:{cell.line}: {cell.id!r} has no points in {places[0]}, and is no task of {places[1]}"
+                f"{name}:{cell.line}: {cell.id!r} is no question with points in checkpoint.yaml and no task"
             )
         return int(found) if found == int(found) else found
 

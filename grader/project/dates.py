@@ -6,7 +6,6 @@ hour that is skipped in spring means the one after it.
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timezone
 
 from dateutil import tz
@@ -15,19 +14,16 @@ from nbgrader.utils import parse_utc
 from grader.project import ProjectError
 
 LONGEST_STAMP = 100  # characters; the parser takes minutes over megabytes
-DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def utc(said: str, zone: str) -> datetime:
-    """Parse a date by the clocks of a time zone; returns it in UTC without a zone, as nbgrader stores it. A date without a time means the
-    end of that day. Raises ProjectError with a sentence.
+    """Parse a date by the clocks of a time zone; returns it in UTC without a zone, as nbgrader stores it. Raises ProjectError with a
+    sentence.
     """
-    whole_day = DAY.fullmatch(said.strip())
     try:
-        moment = datetime.strptime(f"{said.strip()} 23:59" if whole_day else said.strip(), "%Y-%m-%d %H:%M")
+        moment = datetime.strptime(said.strip(), "%Y-%m-%d %H:%M")
     except ValueError:
         raise ProjectError(f"{said!r} is no date with a time; write it like 2026-12-01 23:59") from None
-    moment = moment.replace(second=59 if whole_day else 0)
     local = tz.resolve_imaginary(tz.enfold(moment, fold=1).replace(tzinfo=tz.gettz(known(zone))))
     return local.astimezone(timezone.utc).replace(tzinfo=None)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import shutil
 import stat
 import uuid
 from collections.abc import Iterator
@@ -34,14 +32,8 @@ def replace(course: Path, path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = place / uuid.uuid4().hex
     try:
-        with fresh.open("xb") as file:
-            file.write(data)
-        try:
-            os.replace(fresh, path)
-        except OSError as error:
-            if error.errno != errno.EXDEV:
-                raise
-            shutil.copyfile(fresh, path)  # submitted/ lies on another disk
+        fresh.write_bytes(data)
+        fresh.replace(path)
     finally:
         fresh.unlink(missing_ok=True)
 

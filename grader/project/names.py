@@ -13,9 +13,7 @@ Where students have different papers, a group answers on the paper of the studen
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 from grader.project import Infrastructure, ProjectError, read_yaml
@@ -53,11 +51,6 @@ def inert(cell: str) -> str:
     return FORMULA.sub(r"\1'", cell) if len(cell) > 1 else cell
 
 
-def inert_row(cells: Iterable[object]) -> list[object]:
-    """A row for ``csv.writer``: texts are made ``inert``; numbers and empty cells stay as they are."""
-    return [inert(cell) if isinstance(cell, str) else cell for cell in cells]
-
-
 def groups(course: Path, lesson: str) -> dict[str, tuple[str, ...]]:
     """Student -> everybody in the group, the one named first at the front. Raises Infrastructure."""
     path, found = course / FILE, {}
@@ -73,10 +66,3 @@ def groups(course: Path, lesson: str) -> dict[str, tuple[str, ...]]:
             f"{path} cannot be read: write a line `checkpoint:` and below it `- [ada, bob]` for each group ({error})"
         ) from error
     return found
-
-
-def homes(course: Path, lesson: str, student: str) -> list[Path]:
-    """The folders in which the submission of a student can be: the own one first, then those of the group, if they exist."""
-    own = course / "submitted" / student / lesson
-    others = (course / "submitted" / member / lesson for member in groups(course, lesson).get(student, ()))
-    return [*dict.fromkeys(path for path in (own, *others) if os.path.lexists(path))] or [own]

@@ -50,13 +50,9 @@ class Cell:
 
 def read(path: Path) -> list[Cell]:
     """The cells of a source file. Raises ProjectError, naming file and line, where it cannot be read."""
-    return parse(path.read_text(encoding="utf-8"), str(path))
-
-
-def parse(text: str, name: str = "source") -> list[Cell]:
-    """The cells of a source text. name: for messages. Raises ProjectError."""
     from jupytext.myst import MystMetadataParsingError, myst_to_notebook
 
+    text, name = path.read_text(encoding="utf-8"), str(path)
     try:
         notebook = myst_to_notebook(text, add_source_map=True)
     except MystMetadataParsingError as error:

@@ -20,7 +20,7 @@ from typing import Any
 
 from course.core.i18n import Text
 from course.core.verdict import Verdict
-from grader.project import Project, ProjectError, read_yaml
+from grader.project import Project, ProjectError, as_of, read_yaml
 from grader.project.source import read
 
 MARKS = re.compile(r" *### (BEGIN|END) SOLUTION\n?")
@@ -49,7 +49,7 @@ class Task:
     cases(rng) -> list of Case, the same for the same rng. solution: the code of the task's cell in the checkpoint,
     filled in where the task is read (``tasks``). reference(*args) -> plain JSON value; by default the
     solution's function.
-    judge(value) -> Verdict, for a value of plain data. points: needed with ``judge`` only; else it is the sum of the parts.
+    judge(value) -> Verdict, for a value of plain data. points: of a judged value; else it is the sum of the parts.
     Raises ValueError where the fields do not fit together.
     """
 
@@ -73,11 +73,7 @@ class Task:
             space: dict[str, Any] = {}
             exec(compile(self.solution, f"the solution of {self.id}", "exec"), space)
             object.__setattr__(self, "reference", space[self.name])
-        total = sum(part.points for part in self.parts.values())
-        if self.points is None:
-            object.__setattr__(self, "points", total)
-        elif self.points != total:
-            raise ValueError(f"task {self.id}: points {self.points} but the parts sum to {total}")
+        object.__setattr__(self, "points", sum(part.points for part in self.parts.values()))
 
     def draw(self, rng: random.Random) -> list[Case]:
         """Draw the cases for one submission, as JSON data. Their order does not show which part a case belongs to, so that a
@@ -116,9 +112,8 @@ def plain(value: Any) -> Any:
 def tasks(project: Project, lesson: str) -> dict[str, Any]:
     """The code tasks of a checkpoint by id. Empty where the lesson has no task module."""
     module, source = project.task_module(lesson), project.checkpoint_source(lesson)
-    paths = module, module.with_name("tasks.yaml"), source
-    as_of = tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths)
-    return {task.id: task for task in _tasks(module, source, as_of)}
+    when = as_of(module, module.with_name("tasks.yaml"), source)
+    return {task.id: task for task in _tasks(module, source, when)}
 
 
 @cache

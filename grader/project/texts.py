@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 
 from course.core.i18n import both
@@ -19,17 +18,11 @@ from grader.project.task import tasks
 from grader.project.template import render
 
 
-@cache
-def terms() -> dict[str, glossary.Term]:
-    """The terms that a mark may name, by id."""
-    return glossary.read()
-
-
 def prose(text: str, language: str) -> str:
     """The text of a cell with its marks replaced, as it goes into the notebook. An unknown mark stays; the lint reports it."""
 
     def term(found: re.Match[str]) -> str:
-        known = terms().get(found["id"])
+        known = glossary.read().get(found["id"])
         return glossary.hover(known, found["words"], language) if known else found[0]
 
     return glossary.replace_marks(text, term)

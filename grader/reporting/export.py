@@ -18,8 +18,7 @@ from grader.course.gradebook import GradebookWriter
 from grader.course.marks import Standing, released, standings
 from grader.handin.roster import Roster, Row, read_table, roster
 from grader.project import ProjectError
-from grader.project.names import inert_row
-from grader.reporting.summary import stale
+from grader.project.names import inert
 
 COLUMNS = ("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email")
 MARKS = ("raw_score", "late_submission_penalty", "score", "max_score")
@@ -48,7 +47,8 @@ def export(
                 marks = marks if one.id in there and standing.points is not None else ("", "", "")
                 who = (one.id, one.last_name, one.first_name, one.email)
                 head = (assignment.name, assignment.duedate, standing.when or "", *who)
-                table.writerow(inert_row([*head, *marks, assignment.max_score]))
+                cells = (*head, *marks, assignment.max_score)
+                table.writerow([inert(one) if isinstance(one, str) else one for one in cells])
 
 
 class CourseExport(CsvExportPlugin):
@@ -61,11 +61,7 @@ class CourseExport(CsvExportPlugin):
         course, to = Course(Path(self.course_root)), Path(self.to or "grades.csv")
         course.config.merge(self.config)  # also what was said on the command line, such as --db
         self.log.info("Exporting grades to %s", to)
-        lessons = [*map(str, self.assignment)]
-        export(course, to, lessons=lessons, students=map(str, self.student))
-        for lesson in lessons or released(course):
-            for sentence in stale(course, lesson):
-                self.log.warning(sentence)
+        export(course, to, lessons=map(str, self.assignment), students=map(str, self.student))
 
 
 def fill(course: Course, lesson: str, path: Path, to: Path, column: str | None = None) -> tuple[list[str], list[str]]:

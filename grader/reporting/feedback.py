@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +48,7 @@ class Overview(CourseStep):
         graded = [cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade")]
         marks = [standing.cells.get(cell.metadata.nbgrader.grade_id, CellMark(None)) for cell in graded]
         rows = [_row(*one, state, word, language) for one in zip(graded, marks, strict=True)]
-        held, counts = state.get("held"), Counter(row["how"] for row in rows)
+        held = state.get("held")
         resources["course_page"] = {
             "lang": {"en": "en", "zh": "zh-Hans"}[language],
             "css": css(CSS),
@@ -63,7 +62,6 @@ class Overview(CourseStep):
             "points": format_points(max(0.0, said["score"])),
             "top": said["max_score"],
             "late": format_points(said["late_penalty"]) if said["late_penalty"] else "",
-            "counts": {how.replace(" ", "_"): counts[how] for how in SIGNS},
             "rows": rows,
             "graded": {row["id"]: {**row, "number": place} for place, row in enumerate(rows, start=1)},
             "ideas": self._ideas(state, lesson, word, language),

@@ -17,12 +17,10 @@ from grader.handin.importing import record
 from grader.marking.outcomes import state_of
 from grader.project import ProjectError, name_of
 
-Say = Callable[[str], None]
 
-
-def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
+def feedback(course: Course, lesson: str, say: Callable[[str], None] = print) -> list[str]:
     """Make and release the feedback page of every marked submission; returns the students for whom that failed."""
-    failed, by_exchange, others, students = [], [], [], []
+    failed, by_exchange, others = [], [], []
 
     def fail(student: str, reason: str) -> None:
         failed.append(student)
@@ -33,7 +31,6 @@ def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
         with guarded(student, fail):
             if not state_of(course, student, lesson).get("marked"):
                 continue
-            students.append(student)
             result = _uninterrupted(course.api.generate_feedback(lesson, student))
             through = (course.root / "feedback" / student / lesson / "submission_secret.txt").exists()
             if result["success"] and through:
@@ -45,11 +42,10 @@ def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
     say(f"{lesson}: feedback of {len(by_exchange)} students is in the exchange")
     if others:
         say(
-            f"{len(others)} did not hand in through the exchange; "
-            f"hand out feedback/STUDENT/{lesson}/{name_of(lesson)}.html yourself, "
-            f"or for those who came by import {command('give-back ' + lesson, course.root)}: {', '.join(others)}"
+            f"{len(others)} did not hand in through the exchange; their pages are feedback/STUDENT/{lesson}/{name_of(lesson)}.html, of "
+            f"those who came by import in one ZIP by {command('give-back ' + lesson, course.root)}: {', '.join(others)}"
         )
-    if not students:
+    if not (by_exchange or others or failed):
         say(f"no submission of {lesson} is marked yet; run {command('autograde ' + lesson, course.root)} first")
     return failed
 

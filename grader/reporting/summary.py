@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from course.core.units import format_points
 from grader.course import Course, command
 from grader.marking.mark_submission import of_questions
@@ -24,7 +22,6 @@ OTHER_RELEASE = (
     "zero. If they are right, mark them on their own papers: put the marking_secret of that release "
     "back and release again, or write into papers.yaml of the course folder the line `salts: [{salts}]`, and run autograde again."
 )
-MARKED_WITH = re.compile(r'^ +"questions": "(\w+)"', re.MULTILINE)  # in a graded notebook
 
 
 def summary(found: list[Outcome]) -> str:
@@ -50,13 +47,10 @@ def _sentences(problems: list[str]) -> str:
     return " ".join([*ended, *problems[-1:]])
 
 
-def stale(course: Course, lesson: str) -> list[str]:
+def stale(course: Course, lesson: str, found: list[Outcome]) -> list[str]:
     """A sentence where marks of two keys stand side by side: whose rest on questions, keys, points or tests of before."""
-    now, before = of_questions(course.project, lesson), []
-    for student in course.submitted(lesson):
-        path = course.autograded(student, lesson)
-        found = MARKED_WITH.search(path.read_text(encoding="utf-8")) if path.exists() else None
-        before += [student] if found and now and found[1] != now else []
+    now = of_questions(course.project, lesson)
+    before = [one.student for one in found if one.questions not in ("", now)]
     again, few = command(f"autograde {lesson} --again", course.root), ", ".join(before[:20])
     return [
         f"{lesson}: MARKS OF TWO KEYS: {len(before)} were marked before the questions, keys or tests were edited ({few}); {again} marks "
@@ -66,8 +60,9 @@ def stale(course: Course, lesson: str) -> list[str]:
 
 def ungraded(course: Course, lesson: str) -> list[str]:
     """A sentence for each student who handed in and has no grade, and those of ``stale``."""
-    without = [one for one in outcomes(course, lesson) if one.points is None and one.reason != "absent"]
+    found = outcomes(course, lesson)
+    without = [one for one in found if one.points is None and one.reason != "absent"]
     return [
-        *stale(course, lesson),
+        *stale(course, lesson, found),
         *(printable(f"{lesson}: no grade for {one.student}: {' '.join(one.problems)}") for one in without),
     ]

@@ -183,10 +183,6 @@ def test_faults_of_the_disk_the_gradebook_and_the_settings_are_sentences(root, c
     assert "Name a place that exists" in said("export", "--to", str(root / "no" / "grades.csv"))
     for name in ("collect", "autograde", "feedback"):
         assert "77_none: not released" in said(name, "77_none")
-    (root / "submitted" / ".import" / "complete" / "bob" / LESSON).mkdir(parents=True)
-    (root / "earlier").write_text("a file where the folder for what is replaced goes")
-    assert "Not a directory" in said("autograde", LESSON)
-    shutil.rmtree(root / "submitted" / ".import")
     config = root / "nbgrader_config.py"
     sound = config.read_text()
     impatient = f"sqlite:///{root / 'gradebook.db'}?timeout=0.1"  # else SQLite waits for five seconds

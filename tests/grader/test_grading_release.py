@@ -96,18 +96,13 @@ def test_before_anybody_handed_in_questions_come_and_go(made, capsys):
     assert NEW in graded and "90-c-order" not in graded
 
 
-def test_nothing_handed_in_is_no_zero_and_no_date_hands_out_no_answers(made, capsys):
+def test_nothing_handed_in_is_no_zero(made):
     project, course = made
     with course.gradebook as gradebook:
         gradebook.update_or_create_student("fay", last_name="Ray")
     assert main(["export", "--dir", str(course.root)]) == 0
     table = {row["student_id"]: row for row in csv.DictReader((course.root / "grades.csv").open(encoding="utf-8"))}
     assert table["fay"]["score"] == table["fay"]["raw_score"] == "" and table["dee"]["score"] == "0.0"
-    capsys.readouterr()
-    assert main(["feedback", LESSON, "--dir", str(course.root)]) == 1
-    assert "no due date is set" in capsys.readouterr().out and not (course.root / "feedback" / "ada").exists()
-    assert release(course, capsys, "--due", "2026-01-02 12:00")[0] == 0
-    assert main(["feedback", LESSON, "--dir", str(course.root)]) == 0
 
 
 def test_marking_again_names_each_mark_that_differs_and_keeps_the_old_gradebook(made, capsys):

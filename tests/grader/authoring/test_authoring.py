@@ -21,7 +21,7 @@ from grader.project.build import (
     text_of,
 )
 from grader.project.build import write as publish
-from grader.project.source import parse
+from grader.project.source import read
 from grader.project.texts import bootstrap
 from tests.support.grading_fixtures import BET, CHECKPOINT, LESSON, LESSON_SOURCE, make_project, write
 from tests.support.sources import BOOTSTRAP, code, question, text
@@ -46,9 +46,10 @@ def sources(notebook):
         ("+++ {lang\n\nx\n", "source: "),
     ],
 )
-def test_a_bad_source_is_one_sentence_with_its_line(source, sentence):
+def test_a_bad_source_is_one_sentence_with_its_line(source, sentence, tmp_path):
+    (tmp_path / "source").write_text(source, "utf-8")
     with pytest.raises(ProjectError, match=sentence):
-        parse(source)
+        read(tmp_path / "source")
 
 
 def test_each_language_gets_its_prose_and_its_comments(project):
