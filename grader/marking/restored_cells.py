@@ -19,7 +19,14 @@ from grader.marking.said import SAID, say
 from grader.marking.step import grade_id, note, state
 
 BINDS = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
-FIXED = ("grade", "grade_id", "locked", "points", "solution", "task", "schema_version")
+FIXED = (
+    "grade",
+    "grade_id",
+    "locked",
+    "solution",
+    "task",
+    "schema_version",
+)  # points may be those of an earlier release
 
 
 def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str) -> None:
