@@ -283,10 +283,19 @@ def test_an_amount_stands_where_its_number_says():
     widths = [float(one.get("width")) for one in root if one.tag.endswith("rect")]
     assert widths == [widths[0], pytest.approx(widths[0] / 2, abs=1), pytest.approx(widths[0] * 0.75, abs=1)]
 
+
+def test_a_ratio_lies_in_its_range_the_gate_around_1_and_calls_are_as_long_as_they_took():
     root = ElementTree.fromstring(ratio_rows(RATIOS[:1], SIDES).svg())
     (dot,) = (one for one in root if one.get("cx"))
     left, right, top, bottom = extents(next(one for one in root if one.get("opacity")))  # the likely range
     assert left < float(dot.get("cx")) < right and top < float(dot.get("cy")) < bottom
+    assert {f"← {SIDES[0]}", f"{SIDES[1]} →"} <= {one.text for one in root}
+    root = ElementTree.fromstring(paired_plot(PAIRS, "").picture.svg())
+    gate, one = extents(root[0]), extents(root[1])  # the shaded band lies around the line at 1
+    assert gate[0] < one[0] < gate[1] and one[0] - gate[0] == pytest.approx(gate[1] - one[0], abs=1)
+    root = ElementTree.fromstring(timeline_plot(CALLS, "").picture.svg())
+    calls = [float(one) for mark in root for one in re.findall(r"h([^M]+)", mark.get("d", ""))]
+    assert calls == pytest.approx([calls[0]] * len(CALLS), abs=0.2) and calls[0] > 9
 
 
 def test_too_few_rounds_have_boxes_and_no_place_on_the_axis():
