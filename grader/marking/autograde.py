@@ -22,6 +22,7 @@ from grader.course import Course
 from grader.course.gradebook import GradebookWriter
 from grader.course.marks import CellMark, cell_marks, differences
 from grader.handin.guard import guarded
+from grader.handin.importing import INCOMING
 from grader.handin.reading import Submission, handed_in
 from grader.marking import held, mark_submission, pool
 from grader.marking.outcomes import Outcome, outcomes, state_of
@@ -53,13 +54,15 @@ def autograde(
     """Mark every submission that is new or has changed. Returns the outcome for each student; ``say`` gets a sentence for each
     problem.
 
-    students: None for all. Raises ProjectError for a student without a submission and while another run marks,
+    students: None for all. Raises ProjectError for a student without a submission, after a killed import, and while another run marks,
     Infrastructure where nothing can be marked (no sandbox, no release, a course that submissions could read).
     """
     how, there = how or How(), course.submitted(lesson)
     chosen = there if students is None else sorted(set(students))
     if strangers := sorted({*chosen, *how.accept} - set(there)):
         raise ProjectError(f"{', '.join(strangers)}: no submission of {lesson}; there are {', '.join(there) or 'none'}")
+    if (course.root / INCOMING).exists():  # a hand-in may be in earlier/ alone
+        raise ProjectError(f"an import into {course.root} did not come to its end, or runs; run it again, then mark")
     out_of_sight(course.root, Path(course.config.Exchange.root))
     if how.cluster is None:
         for sentence in unenforced():

@@ -183,6 +183,9 @@ def test_faults_of_the_disk_the_gradebook_and_the_settings_are_sentences(root, c
     assert "Name a place that exists" in said("export", "--to", str(root / "no" / "grades.csv"))
     for name in ("collect", "autograde", "feedback"):
         assert "77_none: not released" in said(name, "77_none")
+    (root / "submitted" / ".import").mkdir(parents=True)
+    assert "did not come to its end, or runs; run it again" in said("autograde", LESSON)
+    (root / "submitted" / ".import").rmdir()
     config = root / "nbgrader_config.py"
     sound = config.read_text()
     impatient = f"sqlite:///{root / 'gradebook.db'}?timeout=0.1"  # else SQLite waits for five seconds
@@ -323,7 +326,7 @@ def test_feedback_of_huge_notebooks_and_strange_names_costs_the_others_nothing(c
     assert sorted(pages) == ["ada", "bob", "dee"]
     assert pages["ada"].stat().st_size < 2_000_000 and "Which letter is second?" in pages["ada"].read_text("utf-8")
     page = pages["bob"].read_text("utf-8")
-    assert "missing from the notebook" in page and "and words" in page
+    assert "![mine](attachment:lost.png)" in page and "and words" in page
 
 
 @pytest.mark.slow
