@@ -76,8 +76,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _of_gradebook(error: Exception) -> str | None:
     """What the database said, as a sentence with the next step; None for an error of another kind."""
-    if isinstance(error, ModuleNotFoundError):  # the driver that c.CourseDirectory.db_url names
-        return f"A package is missing: pip install {error.name}"
     database = sys.modules.get("sqlalchemy.exc")
     if database is None or not isinstance(error, (database.DBAPIError, database.ArgumentError)):
         return None

@@ -6,6 +6,7 @@ import argparse
 from datetime import datetime, timezone
 from pathlib import Path
 
+from course.core.i18n import both, pick
 from grader.course import Course, command, init
 from grader.project import HERE, LANGUAGES, Project, ProjectError
 
@@ -32,8 +33,7 @@ def run_roster(arguments: argparse.Namespace) -> int:
 
     course, left = Course(arguments.dir), False
     if arguments.file is None and not arguments.extend:
-        wanted = "name the file with your class, or give somebody more time with --extend STUDENT LESSON HOURS"
-        raise ProjectError(wanted)
+        raise ProjectError("name the file with your class, or give somebody more time: --extend STUDENT LESSON HOURS")
     if arguments.file is not None:
         said, left = take(course, arguments.file)
         print("\n".join(said))
@@ -232,14 +232,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     from grader.cli.made_up import demo
 
     differences = demo(arguments.dir, arguments.language, lessons=arguments.lesson)
-    for sentence in differences:
-        print(sentence)
-    if arguments.language == "zh":
-        print(f"{len(differences)} 处不同" if differences else "OK：每个人得的分都和事先定好的一样")
-    else:
-        print(
-            f"{len(differences)} differences"
-            if differences
-            else "OK: each of them got exactly the points that were planned"
-        )
+    same = both("OK: each of them got exactly the points that were planned", "OK：每个人得的分都和事先定好的一样")
+    last = both(f"{len(differences)} differences", f"{len(differences)} 处不同") if differences else same
+    print(*differences, pick(last, arguments.language), sep="\n")
     return int(bool(differences))

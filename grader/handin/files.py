@@ -143,11 +143,7 @@ class _Reading:
         most = min(most, self._work)
         if entry.packed > most:
             raise Unreadable(LARGE)
-        try:
-            data = entry.read(most + 1)
-        except Exception:
-            self._work -= max(entry.packed, MEGABYTE)
-            raise
+        data = entry.read(most + 1)
         self._work -= len(data)
         if len(data) > most:
             raise Unreadable(LARGE)

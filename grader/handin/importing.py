@@ -217,7 +217,7 @@ def report(course: Course, imported: Imported, path: Path) -> str:
     lines = []
     for name, can_be in sorted(imported.unclear.items()):
         means = (
-            f"it can be {' or '.join(sorted(can_be))} (who worked together stands in groups.yaml)"
+            f"it can be {' or '.join(sorted(can_be))} (if they worked together, name the group in groups.yaml)"
             if can_be
             else "neither it nor a folder of one person's names anybody of the roster"
         )

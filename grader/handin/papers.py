@@ -97,7 +97,9 @@ def answered_papers(course: Path, lesson: str) -> dict[str, str]:
     there. Raises Infrastructure.
     """
     try:
-        given = {str(student): str(other) for student, other in _said(course).get(lesson, {}).items()}
+        given = {
+            str(student): str(other) for student, other in (read_yaml(course / FILE) or {}).get(lesson, {}).items()
+        }
     except (AttributeError, ProjectError) as error:
         raise Infrastructure(FORM.format(course / FILE, error)) from error
     together = groups(course, lesson).items()
@@ -106,9 +108,5 @@ def answered_papers(course: Path, lesson: str) -> dict[str, str]:
 
 def other_salts(course: Path) -> tuple[str, ...]:
     """The salts of other releases whose notebooks are marked on their own papers, from ``papers.yaml``."""
-    found = _said(course).get("salts", [])
+    found = (read_yaml(course / FILE) or {}).get("salts", [])
     return tuple(map(str, found if isinstance(found, list) else [found]))
-
-
-def _said(course: Path) -> dict[str, Any]:
-    return read_yaml(course / FILE) or {}

@@ -46,8 +46,8 @@ def answer_id(task_id: str) -> str:
 def practice_notebook(project: Project, name: str, language: str, kind: str = "lesson") -> NotebookNode:
     """The learner's notebook of a lesson, a tool (for the learner's own code) or a project. Raises ProjectError on a bad source."""
     made = _Maker(project, name, language, kind, read(project.practice_source(kind, name))).notebook()
-    if badge := badge_of(project, f"notebooks/{language}/{kind}s/{name}.ipynb", language):
-        made.cells.insert(1, new_markdown_cell(badge, id=BADGE))
+    if address := project.colab(f"notebooks/{language}/{kind}s/{name}.ipynb"):
+        made.cells.insert(1, new_markdown_cell(f"[![{COLAB[language]}]({PICTURE})]({address})", id=BADGE))
     return _release(made, language, graded=False)
 
 
@@ -83,12 +83,6 @@ def assignment_notebook(project: Project, lesson: str, language: str, salt: str 
         **({"paper": salt} if salt else {}),
     }
     return made
-
-
-def badge_of(project: Project, file: str, language: str) -> str:
-    """Markdown that opens a notebook in Colab; empty where Colab cannot."""
-    address = project.colab(file)
-    return f"[![{COLAB[language]}]({PICTURE})]({address})" if address else ""
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from course.core.i18n import Text
-from course.core.units import format_points
 from course.questions.items import Item
 from grader.course import Course
 from grader.course.marks import CellMark, cell_marks, require
@@ -96,9 +94,7 @@ def figures(course: Course, lesson: str) -> Data:
             own, state = marks.get(name, {}), state_of(course, name, lesson)
             if state.get("marked") and own and all(mark.points is not None for mark in own.values()):
                 found.append((own, state.get("verdicts", {})))
-    with course.gradebook as gradebook:
-        top = gradebook.find_assignment(lesson).max_score
-    about = {"lesson": lesson, "top": top, "handed_in": len(names)}
+    about = {"lesson": lesson, "handed_in": len(names)}
     about |= {"beliefs": beliefs(course.project), "remedies": remedies(course.project, lesson)}
     return {**about, **tally({**every_item(course.project, lesson), **tasks(course.project, lesson)}, found)}
 
@@ -111,21 +107,9 @@ def tally(subjects: dict[str, Item | Task], found: list[Seen]) -> Data:
             key = verdict.get("key", cell)
             if key in subjects and cell in marks:
                 rows.setdefault(key, Row(subjects[key])).count(marks[cell], verdict)
-    return {
-        "counted": len(found),
-        "totals": [sum(mark.points for mark in marks.values()) for marks, _ in found],
-        "rows": sorted(rows.values(), key=lambda row: row.share),
-    }
+    return {"counted": len(found), "rows": sorted(rows.values(), key=lambda row: row.share)}
 
 
 def page(found: Data, language: str = "en") -> str:
     """The report as one HTML page without names, scripts or other files; light, dark and in print."""
-    return render(
-        HERE / "report.html",
-        language,
-        TEXTS["report"],
-        (HERE / "report.css",),
-        found=found,
-        middle=format_points(median(found["totals"] or [0.0])),
-        top=format_points(found["top"]),
-    )
+    return render(HERE / "report.html", language, TEXTS["report"], (HERE / "report.css",), found=found)

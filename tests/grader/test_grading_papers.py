@@ -223,7 +223,7 @@ def test_releasing_again_keeps_the_papers_and_a_slip_of_the_pen_can_be_mended(co
 def test_the_report_puts_the_variants_of_a_question_together(course):
     found = figures(course, LESSON)
     papers = [{item.key for item in paper(course, name).values()} for name in ("ada", "bob", "eve")]
-    assert (found["top"], found["counted"]) == (18, 3)
+    assert found["counted"] == 3
     counts = {row.subject.id: row.n for row in found["rows"]}
     assert counts == {key: sum(key in asked for asked in papers) for key in set().union(*papers)} | dict.fromkeys(
         full_tasks(), 3

@@ -108,14 +108,14 @@ def figures_of(subjects, without=()) -> dict:
         seen((0, 0, 0), (WRONG, NOT, NOT), (["a", "b", "gone"], [], [])),
         seen((0, 0, 0), (NOT,) * 3),
     ]
-    about = {"lesson": LESSON, "top": 6.0, "handed_in": 5, "beliefs": {"x": both("All is X.", "都是 X。")}}
+    about = {"lesson": LESSON, "handed_in": 5, "beliefs": {"x": both("All is X.", "都是 X。")}}
     about["remedies"] = {"x": ['observe("90-see")', 'review("90-one")']}
     return {**about, **tally(subjects, found)}
 
 
 def test_the_figures_of_a_class_worked_out_by_hand(subjects):
     found = figures_of(subjects)
-    assert found["counted"] == 4 and found["totals"] == [6, 2, 0, 0]
+    assert found["counted"] == 4
     assert [row.subject.id for row in found["rows"]] == [CHOICE, NUMBER, TASK], "the fewest points first"
     assert [row.share for row in found["rows"]] == pytest.approx([1 / 4, 1 / 4, 5 / 12])
     assert {row.n for row in found["rows"]} == {4}
