@@ -393,6 +393,9 @@ def test_what_was_handed_in_stays_and_stock_nbgrader_finds_a_notebook_of_its_nam
         assert (after.held, after.works, after.notebook) == (before.held, before.works, before.notebook)
         assert handed_in(tmp_path, LESSON, "ada").digest == came, "what was accepted stays accepted"
         assert handed_in(tmp_path, LESSON, "ada").when == "2026-04-01 10:00:00 UTC"
+    (tmp_path / "link").symlink_to(folder)
+    linked = files_of(tmp_path / "link", LESSON)
+    assert not linked.there and linked.unread, "no link is followed, and that is said"
     there = [path.read_bytes() for path in folder.iterdir()]
     assert data in there and b"kept" in there
     assert bool(before.works) == (before.held is None) == (sent == "sound")
