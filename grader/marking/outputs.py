@@ -48,7 +48,7 @@ MOST_HTML, MOST_MARKDOWN, MOST_SIGNS, DEEPEST, MOST_ATTRIBUTES = 200_000, 50_000
 LINK = re.compile(r"https?://|mailto:|#|[\w./-]+\Z", re.IGNORECASE)
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|svg\+xml|webp);base64,[A-Za-z0-9+/=\s]*")
 MOST_TEXT = 40_000  # characters of one source
-MOST_OUTPUT = 3_000_000  # characters of the outputs of one cell, and of its attachments
+MOST_ATTACHED = 3_000_000  # characters of the attachments of one cell; outputs were cut when they came (``limits``)
 MOST_PAGE = 6_000_000  # of all together
 MOST_CELLS = 500
 
@@ -161,15 +161,13 @@ class Shorten(NbGraderPreprocessor):
 
 
 def shorten(nb: NotebookNode) -> None:
-    """Cut long sources, leave out large outputs and attachments of the student's cells, and cells once the page is full."""
+    """Cut long sources, leave out large attachments of the student's cells, and cells once the page is full."""
     language = language_of(nb, "en")
     cut, shown, left = pick(say("page.cut"), language), [], MOST_PAGE
     for cell in nb.cells:
         if len(cell.source) > MOST_TEXT:
             cell.source = f"{cell.source[:MOST_TEXT]}\n{cut}"
-        if len(str(cell.get("outputs", ""))) > MOST_OUTPUT:
-            cell.outputs = [NotebookNode(output_type="stream", name="stdout", text=f"{cut}\n")]
-        if len(str(cell.get("attachments", ""))) > MOST_OUTPUT:
+        if len(str(cell.get("attachments", ""))) > MOST_ATTACHED:
             del cell["attachments"]
         left -= len(cell.source) + len(str(cell.get("outputs", ""))) + len(str(cell.get("attachments", "")))
         if grade_id(cell) or (left >= 0 and len(shown) < MOST_CELLS):

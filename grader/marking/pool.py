@@ -17,6 +17,7 @@ from multiprocessing import forkserver, get_context, parent_process
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Union
+from unittest.mock import patch
 
 from grader.handin.guard import STEP_S, guarded, reason
 from grader.project import HERE, Infrastructure, ProjectError
@@ -58,12 +59,9 @@ def prepare(jobs: int) -> None:
         raise Infrastructure(said)
     context = get_context("forkserver")
     context.set_forkserver_preload(["grader.marking.mark_submission"])
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE), before]))
-    try:
+    path = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))
+    with patch.dict(os.environ, PYTHONPATH=path):
         forkserver.ensure_running()
-    finally:
-        os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
 
 
 def attempt(submission: Submission, exam: Exam) -> Marked | str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import re
-from itertools import takewhile
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -59,10 +58,12 @@ def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str)
     for cell in notebook.cells:
         if "nbgrader" in cell.metadata and grade_id(cell) not in wanted:
             del cell.metadata["nbgrader"]
+    place = 0  # after the graded cell before it
     for identity, cell in wanted.items():
         if identity not in found:
-            notebook.cells.insert(_place(notebook, released, identity), _stand_in(cell, language))
+            notebook.cells.insert(place, _stand_in(cell, language))
             changed["missing"].append(identity)
+        place = 1 + next(n for n, one in enumerate(notebook.cells) if grade_id(one) == identity)
     state(notebook)["twice"] = twice
     state(notebook)["missing"] = [one for one in changed["missing"] if wanted[one].metadata.nbgrader.solution]
     for kind, identities in changed.items():
@@ -133,19 +134,6 @@ def _restore(cell: NotebookNode, released: NotebookNode) -> list[str]:
         cell.source = released.source
         changed.append("locked")
     return changed
-
-
-def _place(notebook: NotebookNode, released: NotebookNode, identity: str) -> int:
-    """The index at which to insert a missing cell: after the nearest cell before it in the released notebook that is still
-    there, else at the end.
-    """
-    before = takewhile(lambda cell: grade_id(cell) != identity, released.cells)
-    for previous in reversed([*before]):
-        own = grade_id(previous)
-        for place, cell in enumerate(notebook.cells, start=1):
-            if (own and grade_id(cell) == own) or cell.get("id") == previous.get("id"):
-                return place
-    return len(notebook.cells)
 
 
 def _stand_in(cell: NotebookNode, language: str) -> NotebookNode:

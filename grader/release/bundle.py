@@ -5,32 +5,39 @@ Everything in it is looked through, also inside its wheel and what its notebooks
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import json
+import lzma
 import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course.core.i18n import pick
 from grader.authoring.leaks import in_texts, notebook_text
 from grader.course import Course
-from grader.project import HERE, Project, ProjectError
+from grader.project import HERE, Project, ProjectError, read_yaml
 from grader.project.build import practice_notebook, text_of
-from grader.release.colab import TEXTS, pack, single, unpack
+from grader.project.texts import ABSENT
 from grader.release.run import student_config
 
 NAME = "torch-backends-class"
 NEVER = frozenset(
     "grader source submitted autograded keys.yaml tasks.py tasks.yaml gradebook.db marking_secret imported accepted earlier".split()
 )  # names of what holds keys, solutions, hidden tasks or what students handed in
-WHEN = (2020, 1, 1, 0, 0, 0)  # in the ZIP: the same content gives the same bytes
+TEXTS = read_yaml(Path(__file__).with_name("texts.yaml"))
+HIDDEN = {"cellView": "form", "jupyter": {"source_hidden": True}}
+LINE = 4000  # characters of data in a line: an editor draws neither one line of a million nor ten thousand lines well
 
 
 def bundle(project: Project, languages: Iterable[str], to: Path, course: Course | None = None) -> tuple[Path, int]:
@@ -46,17 +53,11 @@ def bundle(project: Project, languages: Iterable[str], to: Path, course: Course 
     folder = to / NAME
     if folder.exists():
         shutil.rmtree(folder)
-    target = to / f"{NAME}.zip"
-    to.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-            entry = zipfile.ZipInfo(f"{NAME}/{name}", WHEN)
-            entry.external_attr, entry.compress_type = 0o100644 << 16, zipfile.ZIP_DEFLATED
-            archive.writestr(entry, data)
-    return target, looked
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return Path(shutil.make_archive(str(folder), "zip", to, NAME)), looked
 
 
 def contents(project: Project, languages: list[str], course: Course | None) -> dict[str, bytes]:
@@ -152,3 +153,57 @@ def _opened(place: str, files: Mapping[str, bytes], seen: set[bytes]) -> Iterato
 def _text(name: str, data: bytes) -> str:
     text = data.decode("utf-8", "replace")
     return notebook_text(text) if name.endswith(".ipynb") else text
+
+
+# --- single files for Google Colab: a notebook that carries the wheel of the course and installs it ---
+
+
+def single(notebook: NotebookNode, name: str, packed: str, language: str) -> NotebookNode:
+    """The notebook with an installing cell before its first code and a downloading one at its end. packed: of ``pack``."""
+    made = NotebookNode({**notebook, "cells": [_first_cell_named(cell, language) for cell in notebook.cells]})
+    place = next((n for n, cell in enumerate(made.cells) if cell.cell_type == "code"), 0)
+    source = TEXTS["install"].format(
+        title=pick(TEXTS["form"], language),
+        name=name,
+        data="\n".join(textwrap.wrap(packed, LINE)),
+        ready=pick(TEXTS["installed"], language),
+        failed=pick(TEXTS["not_installed"], language),
+    )
+    made.cells[place:place] = [
+        new_markdown_cell(pick(TEXTS["carries"], language), id="carries"),
+        new_code_cell(source, id="install", metadata=HIDDEN),
+    ]
+    made.cells.append(
+        new_code_cell(
+            TEXTS["download"].format(title=pick(TEXTS["take_home"], language)),
+            id="take-home",
+            metadata={"cellView": "form"},
+        )
+    )
+    return made
+
+
+def _first_cell_named(cell: NotebookNode, language: str) -> NotebookNode:
+    """The cell; where it starts the notebook, with the installing cell as the next step for a course that is missing."""
+    start, absent, _ = cell.source.partition(ABSENT)
+    return (
+        NotebookNode({**cell, "source": f'{start}{ABSENT}\n    print("{pick(TEXTS["not_there"], language)}")'})
+        if absent
+        else cell
+    )
+
+
+def pack(wheel: bytes) -> str:
+    """A wheel as text: its files uncompressed in the same wheel, packed as a whole, which takes much less room."""
+    flat = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(wheel)) as old, zipfile.ZipFile(flat, "w", zipfile.ZIP_STORED) as new:
+        for entry in old.infolist():
+            new.writestr(zipfile.ZipInfo(entry.filename), old.read(entry))
+    return base64.b64encode(lzma.compress(flat.getvalue(), preset=9 | lzma.PRESET_EXTREME)).decode()
+
+
+def unpack(source: str) -> bytes | None:
+    """The wheel that an installing cell carries, or None."""
+    if 'WHEEL = """' not in source:
+        return None
+    return lzma.decompress(base64.b64decode(source.split('WHEEL = """')[1].split('"""')[0]))

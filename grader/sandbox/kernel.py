@@ -51,10 +51,8 @@ class Ran:
 class Kernel:
     """One fork of the warm process. ``run`` cells until it has ``ended``."""
 
-    def __init__(
-        self, connection: socket.socket, limits: Limits, grouped: bool, fate: Callable[[int], dict[str, Any]]
-    ) -> None:
-        self._connection, self._limits, self._grouped, self._fate = connection, limits, grouped, fate
+    def __init__(self, connection: socket.socket, limits: Limits, fate: Callable[[int], dict[str, Any]]) -> None:
+        self._connection, self._limits, self._fate = connection, limits, fate
         self._group: groups.Group | None = None
         self._frames = wire.Frames(LARGEST)
         self._handle: int | None = None
@@ -76,7 +74,7 @@ class Kernel:
             self._number = hello["hello"]
             pid = CREDENTIALS.unpack(ancillary[0][2])[0]
             self._handle = os.pidfd_open(pid)
-            self._group = groups.make(self._limits, pid) if self._grouped else None
+            self._group = groups.make(self._limits, pid)
             if self._group is not None:
                 self._group.add(pid)
             self._meter = Meter(pid, self._limits, bounded=self._group is not None)

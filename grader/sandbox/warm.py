@@ -103,8 +103,7 @@ class Warm:
         """
         self.start()
         ours, theirs = socket.socketpair()
-        grouped = groups.possible()
-        if not grouped and os.geteuid() == 0:
+        if not groups.possible() and os.geteuid() == 0:
             limits = replace(limits, processes=0)  # RLIMIT_NPROC does not bind root, so the filter forbids processes
         kernel = None
         try:
@@ -118,7 +117,7 @@ class Warm:
                 self.close()
                 raise Infrastructure(f"the warm process is gone ({error})") from error
             theirs.close()
-            kernel = Kernel(ours, limits, grouped, self.fate)
+            kernel = Kernel(ours, limits, self.fate)
             kernel.begin(files or {})
             yield kernel
         finally:

@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from course.cards import offline
 from course.cards.offline import words
 from course.core.i18n import LANGUAGES
-from grader.book import check, clean, find
+from grader.book import clean, find, site
 from grader.book.execute import executed
 from grader.project import Project
 from tests.conftest import ROOT
@@ -100,8 +100,8 @@ def site_of(tmp_path, body):
     ],
 )
 def test_the_check_finds(tmp_path, body, said):
-    assert check.faults(Project(), site_of(tmp_path, "<p id='x'>fine</p><a href='#x'>x</a>")) == []
-    assert any(said in fault for fault in check.faults(Project(), site_of(tmp_path, body)))
+    assert site.faults(Project(), site_of(tmp_path, "<p id='x'>fine</p><a href='#x'>x</a>")) == []
+    assert any(said in fault for fault in site.faults(Project(), site_of(tmp_path, body)))
 
 
 @pytest.mark.slow
@@ -117,8 +117,6 @@ def test_a_page_names_the_usual_folder_of_answers_and_not_the_one_it_was_execute
 
 @pytest.mark.long
 def test_the_whole_book_is_built_without_a_fault(tmp_path):
-    from grader.book import site
-
     project = Project()
     made = site.build(project, tmp_path, project.lessons())  # raises with every fault
     for code in LANGUAGES:

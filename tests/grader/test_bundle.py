@@ -15,8 +15,7 @@ import pytest
 
 from grader.course import Course, init
 from grader.project import Project, ProjectError
-from grader.release.bundle import NAME, bundle, scan
-from grader.release.colab import unpack
+from grader.release.bundle import NAME, bundle, scan, unpack
 from grader.release.run import release
 from tests.support.grading_fixtures import KEYS, LESSON, NOTEBOOK, make_project
 from tests.support.hand_ins import zipped

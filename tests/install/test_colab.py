@@ -23,8 +23,7 @@ from course.learning.sheet import AnswerSheet
 from course.verbs import state
 from grader.project import Project
 from grader.project.build import practice_notebook
-from grader.release.bundle import wheel_of
-from grader.release.colab import TEXTS, pack, single
+from grader.release.bundle import TEXTS, pack, single, wheel_of
 from tests.conftest import ROOT, missing
 from tests.install.test_project import pyproject
 

@@ -254,6 +254,7 @@ def test_every_submission_has_namespaces_and_a_process_group_of_its_own(warm):
 def ungrouped(monkeypatch):
     """As an ordinary user meets it on most machines: no control groups."""
     monkeypatch.setattr(groups, "possible", lambda: False)
+    monkeypatch.setattr(groups, "make", lambda limits, pid: None)
     monkeypatch.setattr(warm_process.os, "geteuid", lambda: 1000)
 
 
