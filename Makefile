@@ -37,7 +37,7 @@ test-versions:   ## the parts that depend on torch, on every torch from 2.9 on: 
 	@$(ENV) ensure dev
 	@$(RUN) tools/versions.py
 
-notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, docs/claims.md and docs/switches.*
+notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, and the pages of docs/ that are made from data
 	@$(ENV) ensure dev
 	@$(RUN) -m grader author notebooks
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from course.core.catalog import BY_ID, LESSONS
-from course.core.i18n import LANGUAGES, Text, both, pick, speaking
+from course.core.i18n import Text, both, pick, speaking
 from course.flags import DEPENDS, GROUPS, TABLE, WHEN, Switch, module_of
 from course.questions import knowledge, messages
 from course.questions.bank import read_yaml
@@ -23,22 +23,15 @@ WORDS: dict[str, dict[str, Any]] = read_yaml(FOLDER / "words.yaml")
 """Page -> its title, its introduction and its other words."""
 REPOSITORY, SOURCES = "https://github.com/pytorch/pytorch", "2.13"
 """Where PyTorch's own files stand, and the version that is quoted unless a row names another."""
-JOINED = (
-    "[English](#english) · [中文](#中文)\n\n# English\n\n**{title[en]}**\n\n{en}\n# 中文\n\n**{title[zh]}**\n\n{zh}"
-)
 
 
 def pages(project: Project) -> dict[Path, str]:
-    """Every page of docs/ and its text: switches and claims with both languages on one page, messages with a page for each."""
+    """Every page of docs/ and its text."""
     made = {}
     for name in WORDS:
-        title = WORDS[name]["title"]
-        text = {code: body(project, name, code, f"../notebooks/{code}/lessons/") for code in LANGUAGES}
-        if name in ("switches", "claims"):
-            made[project.root / "docs" / f"{name}.md"] = JOINED.format(title=title, **text)
-            continue
         for code, ending in (("en", ""), ("zh", ".zh-CN")):
-            made[project.root / "docs" / f"{name}{ending}.md"] = f"# {title[code]}\n\n{text[code]}"
+            text = body(project, name, code, f"../notebooks/{code}/lessons/")
+            made[project.root / "docs" / f"{name}{ending}.md"] = f"# {WORDS[name]['title'][code]}\n\n{text}"
     return made
 
 
@@ -125,18 +118,12 @@ def _messages(project: Project, code: str, lessons: str) -> dict[str, Any]:
     return {"groups": groups, "colon": both(": ", "：")[code]}
 
 
-def claims(project: Project) -> dict[str, dict[str, Any]]:
-    """The beliefs of ``course/lessons/misconceptions.yaml`` of which it says what is true: id -> en, zh, truth, source."""
-    known = read_yaml(project.learner_folder / "misconceptions.yaml")
-    return {name: row for name, row in known.items() if "truth" in row}
-
-
 def _claims(project: Project, code: str, lessons: str) -> dict[str, Any]:
-    """A table for each lesson: that of the first question that meets a claim."""
+    """A table for each lesson: that of the first question that meets a claim, a belief of which the list says what is true."""
     met = met_in(project)
     lessons = {lesson.id: (lesson.id, pick(lesson.question, code), []) for lesson in LESSONS}
-    for name, claim in claims(project).items():
-        if found := met.get(name):
+    for name, claim in read_yaml(project.learner_folder / "misconceptions.yaml").items():
+        if "truth" in claim and (found := met.get(name)):
             named = [item.id for item in found]
             named += [one.experiment for item in found for one in (item, *item.options) if one.experiment]
             where = ", ".join(f"`{one}`" for one in dict.fromkeys(named))

@@ -54,16 +54,23 @@ def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str)
             changed[kind].append(identity)
         if own:
             place = next(n for n, cell in enumerate(notebook.cells) if cell is original)
-            notebook.cells.insert(place, _own_cell(own, right.cell_type, identity))
+            make = new_code_cell if right.cell_type == "code" else new_markdown_cell
+            notebook.cells.insert(place, make(own, id=f"own-{identity}"[:64]))
     for cell in notebook.cells:
         if "nbgrader" in cell.metadata and grade_id(cell) not in wanted:
             del cell.metadata["nbgrader"]
-    place = 0  # after the graded cell before it
-    for identity, cell in wanted.items():
-        if identity not in found:
+    place = 0  # after the nearest cell before it in the release that is still there
+    for cell in released.cells:
+        identity = grade_id(cell)
+        if identity and identity not in found:
             notebook.cells.insert(place, _stand_in(cell, language))
             changed["missing"].append(identity)
-        place = 1 + next(n for n, one in enumerate(notebook.cells) if grade_id(one) == identity)
+        same = (
+            n
+            for n, one in enumerate(notebook.cells, 1)
+            if cell.id == one.get("id") or (identity and identity == grade_id(one))
+        )
+        place = next(same, place)
     state(notebook)["twice"] = twice
     state(notebook)["missing"] = [one for one in changed["missing"] if wanted[one].metadata.nbgrader.solution]
     for kind, identities in changed.items():
@@ -113,11 +120,6 @@ def _own_part(cell: NotebookNode, released: NotebookNode) -> str:
     own = cell.source.replace(released.source, "").strip()
     said = [line for line in own.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     return own if said or cell.cell_type != "code" else ""
-
-
-def _own_cell(source: str, kind: str, identity: str) -> NotebookNode:
-    make = new_code_cell if kind == "code" else new_markdown_cell
-    return make(source, id=f"own-{identity}"[:64])
 
 
 def _restore(cell: NotebookNode, released: NotebookNode) -> list[str]:

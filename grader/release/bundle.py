@@ -17,6 +17,7 @@ import tempfile
 import textwrap
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import distributions
 from pathlib import Path, PurePosixPath
 
 import nbformat
@@ -94,8 +95,10 @@ def wheel_of(project: Project) -> tuple[str, bytes]:
         shutil.copytree(project.root / "course", copy / "course", ignore=shutil.ignore_patterns("__pycache__"))
         for name in ("pyproject.toml", "README.md", "LICENSE"):
             shutil.copy(HERE / name, copy)
+        known = [int(one.version.split(".")[0]) for one in distributions(name="setuptools")]
+        here = ["--no-build-isolation"] if max(known, default=0) >= 77 else []  # then nothing has to be downloaded
         done = subprocess.run(
-            [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", *_isolation(), "-w", str(made), str(copy)],
+            [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", *here, "-w", str(made), str(copy)],
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -108,16 +111,6 @@ def wheel_of(project: Project) -> tuple[str, bytes]:
                 + ((done.stderr or done.stdout).strip().splitlines() or ["no reason was given"])[-1]
             )
         return wheels[0].name, wheels[0].read_bytes()
-
-
-def _isolation() -> list[str]:
-    """With a setuptools that is new enough for pyproject.toml nothing has to be downloaded for the build."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return ["--no-build-isolation"] if int(version("setuptools").split(".")[0]) >= 77 else []
-    except PackageNotFoundError:
-        return []
 
 
 def scan(project: Project, files: Mapping[str, bytes]) -> tuple[int, list[str]]:
