@@ -68,7 +68,7 @@ def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str)
         same = (
             n
             for n, one in enumerate(notebook.cells, 1)
-            if cell.id == one.get("id") or (identity and identity == grade_id(one))
+            if cell.get("id") == one.get("id") or (identity and identity == grade_id(one))
         )
         place = next(same, place)
     state(notebook)["twice"] = twice
