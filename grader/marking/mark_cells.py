@@ -28,9 +28,8 @@ from grader.marking.tasks import judge_task
 from grader.project import Infrastructure
 from grader.project.task import Task
 
-Marks = tuple[
-    dict[str, float | None], dict[str, str | None]
-]  # grade id -> points, None for a person; -> nbgrader's comment
+Marks = tuple[dict[str, float | None], dict[str, str | None]]
+"""Grade id -> points, None for a person; -> nbgrader's comment."""
 METADATA = ("nbgrader", "tags")  # of a cell that stay; the rest tells pages and front ends how to show it
 
 

@@ -37,12 +37,10 @@ STYLES = CSSSanitizer(
     "font-family font-size font-style font-weight line-height list-style-type margin margin-bottom margin-left margin-top max-width "
     "min-width padding padding-left text-align text-decoration vertical-align white-space width".split()
 )
-CLASS = re.compile(
-    r"course-mark|dataframe|highlight|hl-\w+|ansi-[\w-]+|[a-z]{1,2}\d?"
-)  # others mean something to a page
-ALONE = frozenset(
-    "br hr img col p li dd dt td th tr tbody thead tfoot".split()
-)  # these need no end, or nest in others alone
+# Other classes mean something to a page.
+CLASS = re.compile(r"course-mark|dataframe|highlight|hl-\w+|ansi-[\w-]+|[a-z]{1,2}\d?")
+# These need no end, or nest in others alone.
+ALONE = frozenset("br hr img col p li dd dt td th tr tbody thead tfoot".split())
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)")
 MOST_HTML, MOST_MARKDOWN, MOST_SIGNS, DEEPEST, MOST_ATTRIBUTES = 200_000, 50_000, 20_000, 100, 100
 LINK = re.compile(r"https?://|mailto:|#|[\w./-]+\Z", re.IGNORECASE)
