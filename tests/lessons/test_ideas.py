@@ -148,8 +148,10 @@ GUESS = 0.03  # share of the points that a lucky order of right answers may be w
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_the_solution_in_the_checkpoint_earns_full_marks_and_leaves_torch_alone(task):
-    before, space = flags.read(), {}
+def test_the_solution_in_the_checkpoint_earns_full_marks_and_leaves_torch_alone(task, monkeypatch):
+    """What measures has longer than it asks for: beside other programs 2 s may hold too few rounds for an interval."""
+    measure, before, space = course.timing.compare, flags.read(), {}
+    monkeypatch.setattr(course.timing, "compare", lambda *given, **more: measure(*given, **{**more, "max_time": 30}))
     exec(task.solution, space)
     assert flags.read() == before
     verdict = verdict_on(task, space[task.name])
