@@ -62,7 +62,7 @@ record:          ## run every experiment this machine can run; recordings go to 
 	@$(ENV) ensure dev
 	@$(RUN) -m course.experiment --record $(if $(TO),"$(TO)" --missing)
 
-bench:           ## counters, timers, switches and grading beside their peers: about 2 hours (LOOK=1: a look; KEEP=1: into benchmarks/results)
+bench:           ## counters, timers, switches and grading beside their peers: about 40 minutes (LOOK=1: a look; KEEP=1: into benchmarks/results)
 	@$(ENV) ensure dev
 	@$(foreach name,flops timing grading try_switches,$(RUN) -m benchmarks.$(name) $(if $(LOOK),--look) $(if $(KEEP),--out benchmarks/results/$(name).md) &&) true
 

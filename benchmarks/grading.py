@@ -1,6 +1,6 @@
 """Grading side by side: stock nbgrader, and ours with one and two processes.
 
-    python -m benchmarks.grading                   5 rounds, about 5 minutes on a quiet machine
+    python -m benchmarks.grading                   5 rounds, about 2 minutes on a quiet machine
     python -m benchmarks.grading --look            a look: one round
     python -m benchmarks.grading --class 1000      instead: one large class, in all, and the grader's memory
     python -m benchmarks.grading --out grading.md  where the table goes (default build/benchmarks/grading.md)

@@ -1,6 +1,6 @@
 """Timers side by side: who finds a planted difference, who sees one where there is none.
 
-    python -m benchmarks.timing                     all of it: 12 comparisons a cell, about an hour
+    python -m benchmarks.timing                     all of it: 12 comparisons a cell, about 20 minutes
     python -m benchmarks.timing --look              for a look: 3 comparisons a cell
     python -m benchmarks.timing --out timing.md     where the table goes (default build/benchmarks/timing.md)
 

@@ -1,6 +1,6 @@
 """Which settings help? `try_switches` beside "flip it and time it once" and torch's Timer, on steps where the answer is planted.
 
-    python -m benchmarks.try_switches                 all steps, about 12 minutes
+    python -m benchmarks.try_switches                 all steps, about 15 minutes
     python -m benchmarks.try_switches --look          three of them
     python -m benchmarks.try_switches --out FILE      where the table goes (default build/benchmarks/try_switches.md)
 
