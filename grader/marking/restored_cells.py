@@ -61,14 +61,14 @@ def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str)
             del cell.metadata["nbgrader"]
     place = 0  # after the nearest cell before it in the release that is still there
     for cell in released.cells:
-        identity = grade_id(cell)
+        identity, number = grade_id(cell), cell.get("id")
         if identity and identity not in found:
             notebook.cells.insert(place, _stand_in(cell, language))
             changed["missing"].append(identity)
         same = (
             n
             for n, one in enumerate(notebook.cells, 1)
-            if cell.get("id") == one.get("id") or (identity and identity == grade_id(one))
+            if (number and number == one.get("id")) or (identity and identity == grade_id(one))
         )
         place = next(same, place)
     state(notebook)["twice"] = twice
