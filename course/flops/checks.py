@@ -3,16 +3,13 @@ next."""
 
 from __future__ import annotations
 
-import copyreg
 import inspect
 import traceback
-import types
 from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import nn
-from torch.utils._pytree import tree_leaves
 
 from course.core.i18n import t
 
@@ -55,8 +52,6 @@ _SENTENCES = {
     ),
     "refused": ("This forward cannot be counted{spot}: {why}.", "无法统计这个 forward{spot}：{why}。"),
 }
-_CLOSED = (nn.Module, type, str, types.FunctionType, types.ModuleType)
-"""What is not looked into for tensors."""
 
 
 class NotHere(Exception):
@@ -109,22 +104,6 @@ def ran(output: Any) -> Any:
         way = "list(model(x))" if inspect.isgenerator(output) else "asyncio.run(model(x))"
         raise error("not run", kind=type(output).__name__, way=way)
     return output
-
-
-def tensors_of(values: Any) -> list[torch.Tensor]:
-    """Every tensor in containers, dataclasses and objects with attributes, however deep, each once."""
-    found: dict[int, torch.Tensor] = {}
-    seen, waiting = dict[int, Any](), [values]
-    while waiting:
-        for leaf in tree_leaves(waiting.pop(0)):
-            if isinstance(leaf, torch.Tensor):
-                found.setdefault(id(leaf), leaf)
-            elif id(leaf) not in seen and not isinstance(leaf, _CLOSED):
-                seen[id(leaf)] = leaf  # an id means something only while its object lives
-                held = leaf if isinstance(leaf, dict) else getattr(leaf, "__dict__", {})
-                slots = (getattr(leaf, name, None) for name in copyreg._slotnames(type(leaf)))
-                waiting.append([*held.values(), *slots])
-    return list(found.values())
 
 
 def stopped(

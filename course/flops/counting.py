@@ -19,7 +19,8 @@ from torch._subclasses import fake_tensor
 from torch.nn.modules import module as global_hooks
 from torch.utils._python_dispatch import _disable_current_modes
 
-from course.core.generators import generators_preserved
+from course.core.process_state import process_state_preserved
+from course.core.tensors import tensors_of
 from course.flags import preserved
 from course.flops import checks
 from course.flops.checks import CountError, NotHere, Refused
@@ -104,7 +105,7 @@ def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount
     tally.start(model)
     with copies.in_place(), tally.following(), Watching(ground, tally), ground.mode, mode:
         output = checks.ran(model(*inputs, **kwargs))
-        found = checks.tensors_of(output)
+        found = tensors_of(output)
         if training:
             with_graph = [x for x in found if x.requires_grad]
             if not with_graph:
@@ -134,9 +135,7 @@ def _settings(training: bool) -> Iterator[None]:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
         stack.enter_context(preserved())
-        stack.enter_context(generators_preserved())
-        stack.callback(torch.set_default_dtype, torch.get_default_dtype())
-        stack.callback(_default_device, _device_mode())
+        stack.enter_context(process_state_preserved())
         for hooks in _HOOKS:
             stack.enter_context(mock.patch.dict(hooks))
         # a tensor that is logged has no values; what fails on shapes is told by count, not by torch's log as well
@@ -149,16 +148,6 @@ def _settings(training: bool) -> Iterator[None]:
         stack.enter_context(torch.inference_mode(torch.is_inference_mode_enabled() and not training))
         stack.enter_context(torch.set_grad_enabled(gradients))
         yield
-
-
-def _device_mode() -> Any:
-    """What torch.set_default_device has set, if anything."""
-    return getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
-
-
-def _default_device(before: Any) -> None:
-    if _device_mode() is not before:
-        torch.set_default_device(before and before.device)
 
 
 def _forget(made: list[weakref.ref[torch.Tensor]]) -> None:

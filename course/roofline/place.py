@@ -15,10 +15,10 @@ import torch
 from torch import nn
 
 from course.core.bars import end_progress, progress, reach
-from course.core.generators import generators_preserved
 from course.core.i18n import pick, t
+from course.core.process_state import process_state_preserved
+from course.core.tensors import tensors_of as tensors
 from course.flops import FlopCount, count
-from course.flops.checks import tensors_of as tensors
 from course.flops.copies import Copies, Real
 from course.flops.result import certificate
 from course.roofline.exported import regrouped
@@ -90,7 +90,7 @@ class _Run:
         own, args, kwargs = copies.of_call((model, *arguments))
         self.whole = Call("", own, (args, kwargs), written=True)
         try:
-            with copies.in_place(), generators_preserved(device), torch.no_grad():
+            with copies.in_place(), process_state_preserved(device), torch.no_grad():
                 self.own, *others = capture(self.whole, device)
                 self.alone = not others
                 self.layers = [unit for unit in others if not unit.container] or [self.own]

@@ -20,7 +20,7 @@ from torch import nn
 
 from course.core.i18n import t
 from course.core.machine import passport
-from course.flops.checks import tensors_of as tensors
+from course.core.tensors import tensors_of as tensors
 from course.roofline.exported import REST
 from course.roofline.inside import around
 from course.roofline.layer import RooflineError

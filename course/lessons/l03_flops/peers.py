@@ -23,8 +23,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.core.generators import generators_preserved
 from course.core.i18n import Text, both
+from course.core.process_state import process_state_preserved
 from course.flops.copies import Copies, Real
 
 
@@ -125,7 +125,7 @@ def _asked(tool: str, model: nn.Module, inputs: tuple[Any, ...], max_time: float
     module, read = TOOLS[tool]
     package = tool.split(" ")[0]
     try:
-        with torch_as_it_was(), generators_preserved():
+        with torch_as_it_was(), process_state_preserved():
             importlib.import_module(module)
             copies = Copies(Real(), Counter())
             own, given = copies.of_call((model, inputs))
