@@ -208,8 +208,7 @@ class Copies:
         if id(value) not in self._memo:
             self._alive.append(value)
             make = next((make for kinds, make in self._makers.items() if issubclass(kind, kinds)), self._object)
-            new = make(value)
-            self._memo.setdefault(id(value), new)
+            self._memo.setdefault(id(value), make(value))
         return self._memo[id(value)]
 
     def _refusing(self, value: Any) -> _Refusing:

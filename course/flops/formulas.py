@@ -112,24 +112,6 @@ def cudnn_rnn_backward(out: Any, x: Any, weights: Any, *rest: Any, **_: Any) -> 
     return cudnn_rnn(out, x, weights, batch_sizes=rest[-4]) * (1 + bool(rest[-1][3]))
 
 
-def int8_rnn(gates: int) -> Formula:
-    """int8 layers (`quantize_dynamic`): the weights are packed, so sizes come from input and state.
-
-    x is (time, batch, inputs) in any order of the first two, or packed (rows, inputs) with its batch sizes next;
-    then the state (layers x directions, batch, H), packed weights, and the settings.
-    """
-
-    def macs(out: Any, x: Any, *rest: Any, **__: Any) -> int:
-        packed = hasattr(rest[0], "dtype") and not rest[0].is_floating_point()
-        state, settings = rest[packed], rest[packed + 1 :]
-        hidden = (state if hasattr(state, "shape") else state[0]).shape[-1]
-        layers, directions = settings[2], 1 + bool(settings[5])
-        inputs = x.shape[-1] + hidden + (layers - 1) * (directions * hidden + hidden)
-        return x.numel() // x.shape[-1] * directions * gates * hidden * inputs
-
-    return macs
-
-
 def _fused(end: str) -> str:
     """Fused attention by every kernel of torch."""
     kinds = "flash_attention efficient_attention cudnn_attention flash_attention_for_cpu fused_attention_overrideable"
@@ -159,8 +141,6 @@ _ATEN: dict[Formula, str] = {
     onednn_rnn_backward: "mkldnn_rnn_layer_backward",
     cudnn_rnn: "_cudnn_rnn miopen_rnn",
     cudnn_rnn_backward: "_cudnn_rnn_backward",
-    int8_rnn(4): "quantized_lstm",
-    int8_rnn(3): "quantized_gru",
     weighted_bag(6): "_embedding_bag _embedding_bag_forward_only",
     weighted_bag(8): "_embedding_bag_dense_backward _embedding_bag_sparse_backward",
     weighted_bag(10): "_embedding_bag_backward",

@@ -28,10 +28,8 @@ from course.flops.formulas import FORMULAS
 from course.flops.free import is_free
 from course.flops.result import ModuleCount
 
-BILINEAR, NON_FUNCTIONAL = (
-    torch.ops.aten._trilinear.default,
-    torch._C.DispatchKey.CompositeExplicitAutogradNonFunctional,
-)
+BILINEAR = torch.ops.aten._trilinear.default
+NON_FUNCTIONAL = torch._C.DispatchKey.CompositeExplicitAutogradNonFunctional
 """nn.Bilinear, and where torch keeps the one kernel of it, which is made of products."""
 _ONE_TYPE = frozenset("mm addmm bmm baddbmm convolution".split())
 
@@ -100,11 +98,6 @@ class Tally:
                 at = bisect_right(self._history, node._sequence_nr(), key=lambda entry: entry[0])
                 return self._history[max(at - 1, 0)][1]
         return self._stack[-1]
-
-    def contraction(self, name: str, macs: int) -> None:
-        """One call of a counted operator."""
-        self.by_operator[name] += macs
-        self.place().own += macs
 
     @contextmanager
     def following(self) -> Iterator[None]:
@@ -199,7 +192,8 @@ class Counting(TorchDispatchMode):
         except Exception:  # a formula that does not fit: no fault of the forward
             self.tally.unknown[name + " (unusual arguments)"] += 1
         else:
-            self.tally.contraction(name, macs)
+            self.tally.by_operator[name] += macs
+            self.tally.place().own += macs
 
 
 _EXITS = {

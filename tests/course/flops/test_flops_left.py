@@ -205,7 +205,7 @@ IN_ODD_PLACES = [
     for column, way in enumerate(WAYS)
 ]
 """Every second one each day, the others among the long tests."""
-HONEST = ("TorchScript", "encoder with padding", "branch of torch.cond")
+HONEST = ("TorchScript", "encoder with padding", "branch of torch.cond", "quantize_dynamic")
 ENTRIES = [(entry, False) for entry in zoo.ZOO] + [(entry, True) for entry in zoo_steps.STEPS]
 
 

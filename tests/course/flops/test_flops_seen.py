@@ -26,7 +26,7 @@ from course.flops.copies import Real
 from course.flops.counting import attempt
 
 X = torch.eye(4)
-HONEST = ("TorchScript", "padding", "branch of torch.cond")
+HONEST = ("TorchScript", "padding", "branch of torch.cond", "quantize_dynamic")
 SMALL = [
     (entry, training)
     for zoo, training in ((ZOO, False), (STEPS, True))
