@@ -350,22 +350,23 @@ def draw_roof(record: Record, bets: dict) -> Plot:
         for name in ("flops_per_s", "bytes_per_s", "dtype", "device", "threads", "precision", "created")
     }
     found = Peaks(**given, machine=record.machine)
-    layers = [{**row, "layer": telling.name(row["operation"])} for row in operations]
     rates = {row["operation"]: row["flops"] / row["time_ms"] * 1e3 for row in operations}
     one, many = (f"linear, batch {size}" for size in BATCHES)
     mine = telling.bets["03-bet-roof"].get(bets.get("03-bet-roof")) if {one, many} <= set(rates) else None
-    words = Bet(pick(mine["words"])).full if mine else ""
 
-    def paint(ax: Any) -> None:
-        draw(layers, found, ax)
+    def words() -> str:
+        return Bet(pick(mine["words"])).full if mine else ""
+
+    def paint(ax: Any) -> None:  # in the language that its font can write, so words are looked up here
+        draw([{**row, "layer": telling.name(row["operation"])} for row in operations], found, ax)
         if mine:
             (across,) = (row["flops"] / row["bytes"] for row in operations if row["operation"] == many)
             low, high = (rates[one] * times for times in mine["span"])
-            _bet_box(ax, words, (across / 20, across * 1.6), (low, high))
+            _bet_box(ax, words(), (across / 20, across * 1.6), (low, high))
             ax.set_ylim(top=max(ax.get_ylim()[1], 2 * high))
 
     said = t("; ", "；").join(f"{telling.name(name)} {rate / 1e9:.3g} GFLOP/s" for name, rate in rates.items() if rate)
-    return Plot(paint, said + t(".", "。") + (f"{t(' ', '')}{words}{t('.', '。')}" if mine else ""))
+    return Plot(paint, said + t(".", "。") + (f"{t(' ', '')}{words()}{t('.', '。')}" if mine else ""))
 
 
 def _bet_box(ax: Any, words: str, x: tuple[float, float], y: tuple[float, float]) -> None:

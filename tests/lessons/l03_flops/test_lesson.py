@@ -7,6 +7,7 @@ import platform
 import random
 import sys
 import time
+import warnings
 
 import pytest
 import torch
@@ -14,9 +15,12 @@ from torch import Tensor, nn
 from torch.nn.utils import prune
 
 from course import models
+from course.core.i18n import set_language
 from course.experiment.base import run
+from course.figures import plot
 from course.flops import count
 from course.lessons.l03_flops.crosscheck import CrossCheck, cross_check
+from course.lessons.l03_flops.experiments import draw_roof
 from grader.project import Project
 from grader.project.task import tasks
 from tests.lessons.live import as_rows, measured
@@ -175,6 +179,11 @@ def test_the_roof_is_measured_live(monkeypatch, tmp_path):
     assert batches or not found.complete
     for batch in batches:
         assert batch["work_ratio"] == 64 and 0 < batch["low"] <= batch["ratio"] <= batch["high"]
+    monkeypatch.setattr(plot, "cjk_font", lambda: None)
+    set_language("zh")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # matplotlib warns of each sign that its fonts lack
+        draw_roof(found, {"03-bet-roof": "a"}).png()
 
 
 GLIBC = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the rules of glibc")
