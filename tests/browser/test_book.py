@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from itertools import pairwise
 from pathlib import Path
 
 import nbformat
 import pytest
+from filelock import FileLock
 
 import course
 from course.core.i18n import LANGUAGES, pick, speaking
@@ -41,12 +43,17 @@ def built(folder, lessons, executed="executed"):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The book of one lesson, which measures for some seconds alone."""
-    with pytest.MonkeyPatch.context() as patch:
+    """The book of one lesson, which measures for some seconds alone; the processes of a run share it."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "book"
+    with FileLock(f"{folder}.lock"), pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             "nbformat.read", lambda path, version: nbformat.reads(hurried(Path(path).read_text("utf-8")), version)
         )
-        return built(tmp_path_factory.mktemp("book"), [LESSON], "hurried")
+        if not (folder / "book.zip").exists():
+            folder.mkdir()
+            built(folder, [LESSON], "hurried")
+    return folder / "site"
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,9 @@ from grader.sandbox.warm import shared
 from tests.support.grading_class import copy_of, hand_in_class, marked, rows
 from tests.support.grading_fixtures import LESSON
 
+CLASS = 10
+"""Submissions: each of the five kinds twice."""
+
 
 @pytest.fixture(scope="module")
 def here(handed_in, tmp_path_factory) -> Path:
@@ -56,9 +59,9 @@ def on(address: str, root: Path, **how) -> list:
 def test_a_cluster_gives_the_marks_of_this_machine_and_of_the_stock_command(here, handed_in, cluster, tmp_path):
     far, stock = copy_of(handed_in, tmp_path / "far"), copy_of(handed_in, tmp_path / "stock")
     found = on(cluster.scheduler_address, far)
-    assert len(found) == 20 and all(outcome.points is not None or outcome.reason == "held" for outcome in found)
-    assert rows(far) == rows(here) and len(rows(here)) == 20 * 6
-    for folder in (stock / "submitted").glob("*-[1-3]"):  # one of each kind will do: this takes seconds for each
+    assert len(found) == CLASS and all(outcome.points is not None or outcome.reason == "held" for outcome in found)
+    assert rows(far) == rows(here) and len(rows(here)) == CLASS * 6
+    for folder in (stock / "submitted").glob("*-1"):  # one of each kind will do: this takes seconds for each
         shutil.rmtree(folder)
     words = [sys.executable, "-m", "nbgrader", "autograde", LESSON]
     environment = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])}
@@ -84,7 +87,7 @@ def test_a_worker_killed_in_the_middle_costs_nothing(here, handed_in, cluster, t
     thread.start()
     on(cluster.scheduler_address, root)
     thread.join(60)
-    assert killed and killed[0][1] < 20, "it was killed when all was done"
+    assert killed and killed[0][1] < CLASS, "it was killed when all was done"
     assert rows(root) == rows(here)
 
 
@@ -111,7 +114,7 @@ def test_a_worker_with_another_checkout_stops_the_run_and_takes_nothing_back(her
             finally:
                 worker.terminate()
                 worker.wait(30)
-    assert rows(root) == before and marked(root) == 20
+    assert rows(root) == before and marked(root) == CLASS
 
 
 @pytest.mark.slow
@@ -133,8 +136,10 @@ VICTIMS = ("driver", "all", "kernel", "marking", "warm", "any")
 
 @pytest.fixture(scope="module")
 def handed_in(tmp_path_factory) -> Path:
-    """A course folder with a released checkpoint and 20 submissions, not marked yet."""
-    return hand_in_class(tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("course") / "class", times=4)
+    """A course folder with a released checkpoint and submissions, not marked yet."""
+    return hand_in_class(
+        tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("course") / "class", times=CLASS // 5
+    )
 
 
 def start(root: Path) -> subprocess.Popen:
@@ -167,10 +172,10 @@ def victim_of(kind: str, run: subprocess.Popen, below: list[psutil.Process], rng
 def test_after_any_kill_the_next_run_brings_the_gradebook_of_an_undisturbed_one(handed_in, tmp_path, kills):
     quiet, rough = copy_of(handed_in, tmp_path / "quiet"), copy_of(handed_in, tmp_path / "rough")
     assert {one.reason for one in autograde(Course(quiet), LESSON) if one.points is None} <= {"held"}
-    assert marked(quiet) == 20
+    assert marked(quiet) == CLASS
     rng, killed = random.Random(2026), []
     for number in range(kills):
-        if marked(rough) > 14:
+        if marked(rough) > CLASS // 2:
             assert not set(rows(rough)) - set(rows(quiet)), killed
             shutil.rmtree(rough)
             copy_of(handed_in, rough)
@@ -196,7 +201,7 @@ def test_after_any_kill_the_next_run_brings_the_gradebook_of_an_undisturbed_one(
         run = start(rough)
         said, _ = run.communicate(timeout=300)
     assert run.returncode == 0 and "without a grade: nobody" in said, said
-    assert rows(rough) == rows(quiet) and len(rows(quiet)) == 20 * 6, killed
+    assert rows(rough) == rows(quiet) and len(rows(quiet)) == CLASS * 6, killed
 
 
 @pytest.mark.slow

@@ -167,6 +167,7 @@ print(json.dumps([record.machine["device"], sorted(seen), torch.backends.cudnn.b
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_on_a_gpu_both_sides_run_there_and_pytorch_searches_with_all_digits(tmp_path):
     """On the stand-in of tests/support/rehearsal.py: it shows where the work ran and what was set, and no number of it means anything."""
     done = subprocess.run(
