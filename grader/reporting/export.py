@@ -16,7 +16,7 @@ from traitlets import Unicode
 from grader.course import Course
 from grader.course.gradebook import GradebookWriter
 from grader.course.marks import Standing, released, standings
-from grader.handin.roster import Roster, Row, read_table, roster
+from grader.handin.roster import FIRST, LAST, NOT_A_NAME, Roster, Row, read_table, roster
 from grader.project import ProjectError
 from grader.project.names import inert
 
@@ -66,10 +66,11 @@ class CourseExport(CsvExportPlugin):
 
 def fill(course: Course, lesson: str, path: Path, to: Path, column: str | None = None) -> tuple[list[str], list[str]]:
     """Write the platform's table ``path`` with the marks of a checkpoint in it. Returns (sentences, students with a mark who are not in
-    it). Raises ProjectError.
+    it). A table with a byte order mark, by which Excel knows UTF-8, gets one. Raises ProjectError.
     """
     text, missing, strange = into(path, roster(course), final_points(course, lesson), column or lesson)
-    to.write_text(text, encoding="utf-8")
+    marked = path.read_bytes()[:2] in (b"\xef\xbb", b"\xff\xfe", b"\xfe\xff")
+    to.write_text(text, encoding="utf-8-sig" if marked else "utf-8")
     with course.gradebook as gradebook:
         top = gradebook.find_assignment(lesson).max_score
     said = [f"{lesson}: these points are out of {top:g}; the platform's column must be, too"]
@@ -97,12 +98,13 @@ def into(path: Path, known: Roster, points: dict[str, float | None], column: str
     rows, separator = read_table(path)
     head, *rows = rows or [[]]
     place, filled, strange = _column(head, column, path), {}, []
+    apart = [n for n, name in enumerate(head) if name.strip().casefold() in (*FIRST, *LAST)]
     for row in rows:
         row += [""] * (len(head) - len(row))
         row[place] = "" if row[place].strip() == "-" else row[place]
-        found = _whose(row, known)
+        found = _whose(row, apart, known)
         if found is None:
-            strange.append(" ".join(row[:3]).strip())
+            strange.append(" ".join([cell for cell in row if cell.strip()][:3]))
             continue
         if found in filled:
             twice = f"{filled[found]!r} and {row[0]!r}"
@@ -116,9 +118,11 @@ def into(path: Path, known: Roster, points: dict[str, float | None], column: str
     return file.getvalue(), missing, strange
 
 
-def _whose(row: Row, known: Roster) -> str | None:
-    """The student of a row: whom its cells name when nothing else stands in them; None for nobody or several."""
-    named = [found.students for found in map(known.named, row) if found.whole]
+def _whose(row: Row, apart: list[int], known: Roster) -> str | None:
+    """Whom the cells of a row name as a whole, those ``apart`` as one; a mark is no name. None for nobody or several."""
+    cells = [" ".join(row[n] for n in apart), *(cell for n, cell in enumerate(row) if n not in apart)]
+    names = [cell for cell in cells if cell.strip().isdigit() or not NOT_A_NAME.fullmatch(cell)]
+    named = [found.students for found in map(known.named, names) if found.whole]
     both = frozenset.intersection(*named) if named else frozenset()
     everybody = both or frozenset().union(*(one for one in named if len(one) == 1))
     return min(everybody) if len(everybody) == 1 else None

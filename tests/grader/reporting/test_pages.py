@@ -194,13 +194,21 @@ def test_one_column_of_canvas_gradebook_is_filled_and_nothing_else_changes(tmp_p
     before = [*csv.reader(io.StringIO(CANVAS))]
     before[3][6] = "7.25"
     assert rows == before, "bob has a mark there, and none here: it stays"
-    assert any("Idle, Ida" in one for one in strange)
+    assert strange[0] == "Manual Posting" and any("Idle, Ida" in one for one in strange)
 
 
 def test_moodles_worksheet_comes_back_with_the_marks_and_without_a_dash(tmp_path):
     rows, _ = filled(tmp_path, MOODLE, "Grade")
     assert [row[4] for row in rows[1:]] == ["7.25", "", "4.00"], "a dash would be read as 0"
     assert rows[0] == MOODLE.splitlines()[0].split(",")
+
+
+def test_two_columns_are_one_name_and_a_mark_is_nobodys_number(tmp_path):
+    """Whose first name is ada's login is not ada, and who has 1.01 points elsewhere is not number 101."""
+    text = "Vorname;Nachname;Quiz (Punkte);Checkpoint 1 (Punkte)\nAda;Fremd;1,01;-\nAda;Lovelace;0,50;-\nÜnal;Öz;1,01;2,00\n"
+    rows, strange = filled(tmp_path, text, "Checkpoint 1")
+    assert [",".join(row) for row in rows] == text.replace("0,50;-", "0,50;7.25").replace(";-", ";").splitlines()
+    assert strange == ["Ada Fremd 1,01", "Ünal Öz 1,01"]
 
 
 @pytest.mark.parametrize(
@@ -219,14 +227,14 @@ def test_what_is_not_clear_is_refused(tmp_path, text, column, words):
 @pytest.mark.slow
 def test_the_command_writes_what_the_gradebook_says_and_why_a_mark_is_missing(course, tmp_path, capsys):
     there, to = tmp_path / "theirs.csv", tmp_path / "out.csv"
-    there.write_text("Username,Note\nada,\nbob,-\ncyd,3\nfay,\n", "utf-8")
+    there.write_text("Username,Note\nada,\nbob,-\ncyd,3\nfay,\n", "utf-8-sig")
     plain = ["export", "--dir", str(course.root), "--to", str(to)]
     words = [*plain, "--into", str(there)]
     assert main([*words, "--lesson", "77_none"]) == 1 and "77_none: not released" in capsys.readouterr().out
     assert main([*words, "--column", "Note"]) == 1
     said = capsys.readouterr().out
     assert "NOT IN THE FILE, left out: dee" in said and "name no one student, left as they were: 1 (fay" in said
-    assert to.read_text("utf-8") == "Username,Note\nada,13.00\nbob,7.67\ncyd,0.67\nfay,\n"
+    assert to.read_text("utf-8") == "\ufeffUsername,Note\nada,13.00\nbob,7.67\ncyd,0.67\nfay,\n", "Excel needs the mark"
     with course.gradebook as gradebook:
         grade = gradebook.find_grade("90-t-report", NOTEBOOK, LESSON, "bob")
         grade.auto_score, grade.needs_manual_grade = None, True
