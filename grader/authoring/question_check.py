@@ -150,9 +150,8 @@ def known_ids(project: Project) -> set[str]:
     found |= {name for path in project.root.glob("course/*/*/exercises.yaml") for name in read_yaml(path)}
     found |= {name for lesson in project.own_checkpoints() for name in tasks(project, lesson)}
     cases = {one["id"] for path in folder.glob("*/cases.yaml") for one in read_yaml(path)}
-    return (
-        found | _experiments(project) | cases | {one.partition("-")[2] for one in cases}
-    )  # a case has a short name, too
+    short = {one.partition("-")[2] for one in cases}
+    return found | _experiments(project) | cases | short
 
 
 @cache

@@ -27,10 +27,8 @@ from grader.sandbox.limits import MOST_BYTES
 JUNK = ("__MACOSX", "Thumbs.db", "desktop.ini", ".DS_Store")
 CHUNK = 1 << 20  # bytes unpacked at a time
 HEAD = b"PK\x01\x02"  # begins every entry of a ZIP's directory
-UNPACKED = (
-    zipfile.ZIP_STORED,
-    zipfile.ZIP_DEFLATED,
-)  # with other methods Python unpacks gigabytes before it can be stopped
+# With other methods Python unpacks gigabytes before it can be stopped.
+UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class Unreadable(Exception):

@@ -33,9 +33,8 @@ def why_held(nb: NotebookNode, others: dict[str, str], questions: int, student: 
     others: the answers given on another paper (``papers.on_other_papers``). questions: how many of ``papers.papers_answered``
     there are.
     """
-    if "damaged" in state(nb)["happened"] and state(nb).get(
-        "missing"
-    ):  # a cell for code or text that could not be read
+    # missing: a cell for code or text that could not be read
+    if "damaged" in state(nb)["happened"] and state(nb).get("missing"):
         return "damaged", joined(say("held.cells-gone"), said("save_again"))
     if twice := state(nb).get("twice"):
         names = ", ".join(f"`{one}`" for one in twice)

@@ -26,9 +26,8 @@ from grader.reporting import TEXTS
 
 HERE = Path(__file__).parent
 Data = dict[str, Any]
-Seen = tuple[
-    dict[str, CellMark], dict[str, Data]
-]  # of a student with a grade, by cell: marks, verdicts as in ``step.state``
+# Of a student with a grade, by cell: marks, verdicts as in ``step.state``.
+Seen = tuple[dict[str, CellMark], dict[str, Data]]
 
 
 def write_report(course: Course, lesson: str) -> Path:

@@ -174,9 +174,8 @@ def test_installing_the_course_moves_nothing_that_colab_brings(tmp_path, monkeyp
 def test_the_cards_work_with_the_widgets_that_colab_brings(tmp_path):
     target = python(tmp_path / "env")
     need(pip(target, "--no-deps", "--only-binary", ":all:", *(f"{name}=={PINS[name]}" for name in KERNEL)))
-    need(
-        pip(target, "-c", str(ROOT / "constraints-colab.txt"), "fsrs", "pytest", "jsonschema")
-    )  # it checks the tests' own questions
+    # jsonschema: it checks the tests' own questions
+    need(pip(target, "-c", str(ROOT / "constraints-colab.txt"), "fsrs", "pytest", "jsonschema"))
     cards = ["tests/course/cards/test_quiz_cards.py", "tests/course/learning/test_quiz_review.py"]
     done = subprocess.run(
         [target, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *cards],

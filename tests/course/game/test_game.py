@@ -214,9 +214,8 @@ def test_what_was_not_decided_shows_and_keeps_nothing_and_a_recording_can_decide
     desk.controls["dtype"].choose("bf16"), desk.bet.choose("faster"), desk.confidence.choose("3")
     desk.hand.click()
     assert "Not handed in" in desk.say.value and log.entries() == [] and desk.tape.layout.display is None
-    moves.write(
-        log, LIVE, "hand-in", (BF16, "faster"), confidence=3
-    )  # as an older version of the course kept one that waits
+    # as an older version of the course kept one that waits
+    moves.write(log, LIVE, "hand-in", (BF16, "faster"), confidence=3)
     with pytest.raises(play.MoveError):
         played.cause("c")
     other, said = typed(played)

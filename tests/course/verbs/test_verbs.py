@@ -278,11 +278,8 @@ def test_a_waiting_cell_ends_without_an_error_and_the_next_error_is_shown_again(
     from IPython.utils.capture import capture_output
 
     with pytest.MonkeyPatch.context() as patch, capture_output() as said:
-        for prompt in (
-            "ps1",
-            "ps2",
-            "ps3",
-        ):  # set by IPython; left behind, later tests would think that somebody sits there
+        # set by IPython; left behind, later tests would think that somebody sits there
+        for prompt in ("ps1", "ps2", "ps3"):
             patch.setattr(sys, prompt, "", raising=False)
         shell = InteractiveShell()
         shell.user_ns["stop"] = lambda: experiments.wait()

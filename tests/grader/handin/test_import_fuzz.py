@@ -142,9 +142,8 @@ def check(course: Course, path: Path, sent: dict[str, Sent]) -> None:
     assert {*there} <= {*now}, "somebody's submission is gone"
     assert {name: told for name, told in before.items() if name.startswith("earlier/")}.items() <= after.items()
     named = {*done.new, *done.same, *done.replaced, *done.kept}
-    if (
-        len(sent) > 1
-    ):  # else damage in the platform's own file may have changed a name, or one person sent several things
+    # of one alone: damage in the platform's own file may have changed a name, or one person sent several things
+    if len(sent) > 1:
         assert {name for name, one in sent.items() if one.files} <= named and not done.unclear, "a hand-in is not named"
     for student, files in there.items():
         if now[student] != files:

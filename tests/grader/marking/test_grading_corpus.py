@@ -122,9 +122,8 @@ def test_every_submission_gets_the_verdict_it_deserves_and_harms_nothing_outside
     before = psutil.Process().memory_info().rss
     said: list[str] = []
     found = {outcome.student: outcome for outcome in autograde(course, LESSON, how=How(jobs=2), say=said.append)}
-    if busy := [
-        name for name, one in found.items() if DISTURBED in " ".join(one.problems)
-    ]:  # others used this machine, too
+    # others used this machine, too
+    if busy := [name for name, one in found.items() if DISTURBED in " ".join(one.problems)]:
         found = {
             outcome.student: outcome for outcome in autograde(course, LESSON, busy, How(jobs=1), lambda line: None)
         }

@@ -307,10 +307,8 @@ def test_memory_is_summed_over_all_processes_and_shared_pages_count_once(warm, u
 
 @pytest.mark.slow
 def test_no_process_hides_what_it_takes_and_none_inherits_the_connection(kernel):
-    assert said(kernel, CALL + "print([libc.prctl(4, 0, 0, 0, 0), libc.prctl(3, 0, 0, 0, 0)])") == [
-        -1,
-        1,
-    ]  # set, get dumpable
+    # set, get dumpable
+    assert said(kernel, CALL + "print([libc.prctl(4, 0, 0, 0, 0), libc.prctl(3, 0, 0, 0, 0)])") == [-1, 1]
     source = (
         "import os, subprocess, sys\ncode = 'import os\\nfor n in range(3, 64):\\n  try: os.fstat(n); print(n)"
         "\\n  except OSError: pass'\n"
@@ -389,15 +387,11 @@ def test_no_descriptor_of_ours_is_open_but_the_connection(kernel):
         "import os, stat\nkinds = {}\nfor number in range(64):\n    try: mode = os.fstat(number).st_mode\n"
         "    except OSError: continue\n    kinds.setdefault(stat.S_IFMT(mode), []).append(number)\nprint(kinds)",
     )
-    assert len(found.pop(0o140000)) == 1 and found == {
-        0o020000: [0],
-        0o100000: [1, 2],
-    }  # one socket; /dev/null, its own files
+    # one socket; /dev/null, its own files
+    assert len(found.pop(0o140000)) == 1 and found == {0o020000: [0], 0o100000: [1, 2]}
     listing = "import os, subprocess\nprint(subprocess.run(['ls', '-1', '/dev/fd/'], capture_output=True, text=True).stdout.split())"
-    assert said(kernel, listing) in (
-        ["0", "1", "2", "3"],
-        [],
-    )  # 3: the folder itself; nothing where /proc is out of sight
+    # 3: the folder itself; nothing where /proc is out of sight
+    assert said(kernel, listing) in (["0", "1", "2", "3"], [])
 
 
 @pytest.mark.slow

@@ -81,9 +81,8 @@ def hand_in(case: Hostile, released: NotebookNode, folder: Path, words: dict[str
     notebook = released
     cell_of(notebook, "90-t-contrast-answer").source = f"{case.task}\n# {case.name[::-1]}\n"  # no two are the same
     cell_of(notebook, "90-t-report-answer").source = case.report
-    first = next(
-        cell for cell in notebook.cells if cell.get("id") == "bootstrap"
-    )  # it was run: there is a sheet, and no answer
+    # it was run: there is a sheet, and no answer
+    first = next(cell for cell in notebook.cells if cell.get("id") == "bootstrap")
     first.outputs = [new_output("display_data", data={MIME: sheet()})]
     if case.harm:
         place = next(n for n, cell in enumerate(notebook.cells) if grade_id(cell) == "90-t-report-answer")
