@@ -94,7 +94,7 @@ def autograde(
                 bar.update()
         if how.again:
             changed = differences(before, cell_marks(course, lesson))
-            for sentence in [*changed, f"{lesson}: marked again, {len(changed)} marks differ"]:
+            for sentence in [*changed, f"{lesson}: marked again, marks that differ: {len(changed)}"]:
                 say(sentence)
     return outcomes(course, lesson, failed)
 

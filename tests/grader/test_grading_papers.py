@@ -199,7 +199,7 @@ def test_the_marks_are_the_same_again_elsewhere_and_under_stock_nbgrader(course,
     other = Course(copy_of(course.root, tmp_path / "elsewhere"))
     before, said = points(other), []
     autograde(other, LESSON, how=How(jobs=1, again=True), say=said.append)
-    assert points(other) == before and said[-1] == f"{LESSON}: marked again, 0 marks differ"
+    assert points(other) == before and said[-1] == f"{LESSON}: marked again, marks that differ: 0"
     stock(other, LESSON, "cyd")
     assert points(other) == before
     assert "on the paper of “ada”" in " ".join(one for out in outcomes(other, LESSON) for one in out.problems)

@@ -113,7 +113,7 @@ def test_marking_again_names_each_mark_that_differs_and_keeps_the_old_gradebook(
     with course.gradebook as gradebook:
         gradebook.find_grade("90-c-single", NOTEBOOK, LESSON, "bob").manual_score = 1.5
         gradebook.db.commit()
-    assert main(words) == 0 and "0 marks differ" in capsys.readouterr().out
+    assert main(words) == 0 and "marks that differ: 0" in capsys.readouterr().out
     keys = {**KEYS, "90-c-single": {**KEYS["90-c-single"], "correct": ["a", "b", "c"]}}
     project.keys(LESSON).write_text(yaml.safe_dump(keys))
     project.checkpoint_items(LESSON).write_text(yaml.safe_dump([ITEMS[0], {**ITEMS[1], "points": 4}, *ITEMS[2:]]))
