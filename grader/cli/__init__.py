@@ -17,11 +17,12 @@ USAGE = (
 )
 
 
-def listed() -> str:
-    """All commands with what they do in both languages."""
+def listed(only: str = "") -> str:
+    """The commands, all or those under one heading, with what they do in both languages."""
     lines = []
     for when, those in COMMANDS.items():
-        lines += ["", when, *(f"  {name:<22}{one['en']:<52}{one['zh']}" for name, one in those.items())]
+        rows = [f"  {name:<22}{one['en']:<52}{one['zh']}" for name, one in those.items()]
+        lines += ["", when, *rows] * (only in ("", when))
     return "\n".join([*lines, "", USAGE])
 
 
@@ -31,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="python -m grader", description=listed(), formatter_class=raw)
     top = parser.add_subparsers(metavar="COMMAND", required=True)
-    authors = top.add_parser("author", description=listed(), formatter_class=raw)
+    authors = top.add_parser("author", description=listed("for authors"), formatter_class=raw)
     of_authors = authors.add_subparsers(metavar="COMMAND", required=True)
     for name, said in (one for those in COMMANDS.values() for one in those.items()):
         group, _, own = name.rpartition(" ")

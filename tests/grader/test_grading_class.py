@@ -245,6 +245,10 @@ def test_every_command_is_listed_in_both_languages_and_has_help(capsys):
         with pytest.raises(SystemExit) as ended:
             main([*name.split(), "--help"])
         assert ended.value.code == 0
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        main(["author", "--help"])
+    assert "author demo" in (said := capsys.readouterr().out) and "autograde" not in said
 
 
 def test_a_folder_that_is_no_course_is_a_sentence(tmp_path, monkeypatch, capsys):
