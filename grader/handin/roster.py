@@ -220,7 +220,8 @@ def _full_name(said: dict[str, str]) -> str:
 
 
 def _is_canvas_own(row: Row) -> bool:
-    return row[0].strip().startswith("Points Possible") or row[0].strip() in ("Student, Test", "Test Student")
+    own = row[0].strip() or ("Manual Posting" if "Manual Posting" in row else "")
+    return own.startswith(("Points Possible", "Manual Posting")) or own in ("Student, Test", "Test Student")
 
 
 def _is_name(cell: str, count: int) -> bool:

@@ -275,6 +275,13 @@ def test_faults_of_a_roster_are_said(tmp_path, data, words):
         roster(Known(tmp_path), tmp_path / "table.csv")
 
 
+def test_canvas_own_rows_are_nobodys(tmp_path):
+    own = ',,Manual Posting\n    Points Possible,,10\n"Student, Test",f3,\n'
+    (tmp_path / "roster.csv").write_text(f'Student,SIS Login ID,HW\n{own}"Lovelace, Ada",ada,\n', "utf-8")
+    made = roster(Known(tmp_path))
+    assert made.listed == {"ada"} and made.nameless == []
+
+
 def test_names_that_windows_packed(tmp_path):
     """Without a flag for UTF-8 a ZIP's names are in the code page of its country: umlauts, or Chinese."""
     for code, name in (("cp437", "Jörg Müßig/L.ipynb"), ("gbk", "李雷/测验.ipynb"), ("utf-8", "Zoë/L.ipynb")):

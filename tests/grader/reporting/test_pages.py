@@ -139,10 +139,8 @@ def test_the_page_loads_nothing_and_runs_nothing(language, subjects):
     text = page({**found, "beliefs": {"x": both("All is X." + script, "都是 X。" + script)}}, language)
     assert not re.search(r"""(src|href|data)\s*=|@import|url\(|<script|<link""", text, re.IGNORECASE)
     assert "25 %" in text and "observe(&#34;90-see&#34;)" in text and "review(&#34;90-one&#34;)" in text
-    assert (
-        pick(subjects[CHOICE].option("a").text, language) in text
-        and {"en": "All is X.", "zh": "都是 X。"}[language] in text
-    )
+    assert pick(subjects[CHOICE].option("a").text, language) in text
+    assert {"en": "All is X.", "zh": "都是 X。"}[language] in text
 
 
 def test_what_meets_a_belief_exists_in_the_course():

@@ -164,9 +164,8 @@ CASES = (
         verdict="killed",
     ),
     Hostile("closes-all-descriptors", harm="import os\nos.closerange(0, 1000)", verdict="killed"),
-    Hostile(
-        "forges-done", harm=frames(DONE) + "\nimport time\ntime.sleep(1e6)", verdict="ANY", points=0
-    ),  # results come one cell late, and the calls of a task are asked together
+    # results come one cell late, and the calls of a task are asked together
+    Hostile("forges-done", harm=frames(DONE) + "\nimport time\ntime.sleep(1e6)", verdict="ANY", points=0),
     Hostile(
         "forges-done-and-deaf",
         harm=frames(DONE) + "\nimport signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(1e6)",
