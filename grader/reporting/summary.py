@@ -18,9 +18,9 @@ TOLD = {  # reason of an outcome -> what is said of all students with it
     "no-grade": "others without a grade: {names}",
 }
 OTHER_RELEASE = (
-    "made from another release, {n} (another course folder, last year's, or one from before marking_secret was made anew): held back, no "
-    "zero. If they are right, mark them on their own papers: put the marking_secret of that release "
-    "back and release again, or write into papers.yaml of the course folder the line `salts: [{salts}]`, and run autograde again."
+    "made from another release, {n} (another course folder, last year's, or one from before marking_secret and release/ were lost): held "
+    "back, no zero. If they are right, mark them on their own papers: write into papers.yaml of the course folder the line "
+    "`salts: [{salts}]`, and run autograde again."
 )
 
 

@@ -209,6 +209,7 @@ def test_releasing_again_keeps_the_papers_and_a_slip_of_the_pen_can_be_mended(co
     other = Course(copy_of(course.root, tmp_path / "mended"))
     notebook = other.root / "release" / LESSON / f"{NOTEBOOK}.ipynb"
     salt = released_salt(json.loads(notebook.read_text("utf-8")))
+    (other.root / "marking_secret").write_bytes(b"another".ljust(32))
     assert main(["release", LESSON, "--dir", str(other.root)]) == 0
     assert salt == released_salt(json.loads(notebook.read_text("utf-8")))
     (other.root / "papers.yaml").write_text(f"{LESSON}:\n  dee: deee\n")
