@@ -135,6 +135,7 @@ def _signed_ranks(ratios: Sequence[float], error: float) -> tuple[float, Interva
     return math.exp(np.median(means)), Interval(math.exp(low), math.exp(high))
 
 
+@lru_cache(maxsize=256)
 def t_quantile(p: float, freedom: int) -> float:
     """The p-quantile (0.5 <= p < 1) of Student's t with `freedom` >= 1 degrees of freedom.
 

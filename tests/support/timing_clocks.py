@@ -55,7 +55,7 @@ class Processes:
 
     def __init__(self, costs, effect, seed: int, start_s: float = 1.5) -> None:
         self.costs, self.effect, self.start_s = costs, effect, start_s
-        self.noise, self.time, self.started = random.Random(seed), 0.0, 0
+        self.noise, self.time = random.Random(seed), 0.0
 
     def now(self) -> float:
         return self.time
@@ -63,7 +63,6 @@ class Processes:
     @contextlib.contextmanager
     def open(self, names):
         self.time += self.start_s
-        self.started += 1
         clock = NoisyClock(self.noise.random())
         sides = {name: costing(self.costs[name] * self.effect(self.noise)) for name in names}
         facts = {"result": [], "device": "cpu", "clock": "wall", "threads": 1, "calls": 1}

@@ -12,10 +12,11 @@ import pytest
 import torch
 from torch import nn
 
-from course.core.i18n import set_language, speaking
-from course.roofline import Peaks, Roofline, peaks
+from course.core.i18n import speaking
+from course.roofline import Peaks, Roofline, peaks, place
 from course.roofline.layer import OUTSIDE, row_of
 from course.roofline.replay import moved, tensors
+from course.timing.rounds import rounds_end_within
 
 peaks_module = sys.modules["course.roofline.peaks"]
 GIVEN = Peaks(100e9, 20e9, "float32", "cpu", 1, {}, "2026-05-01T09:30:00Z")  # ridge: 5 FLOPs a byte
@@ -101,14 +102,6 @@ def test_traffic_counts_each_tensor_once():
 # ---- what is said
 
 
-def test_text_and_html():
-    found = roofline(notes=("a <note>",))
-    said = "conv (Conv2d) takes 80% of the time and reaches 49% to 52% of its compute roof."
-    assert found.sentence() == said == repr(found).splitlines()[0] and "a &lt;note&gt;" in found._repr_html_()
-    set_language("zh")
-    assert "仅访存" in str(found) and "各层之外" in str(found) and "计算屋顶" in found._repr_html_()
-
-
 def test_a_layer_is_named_only_where_the_intervals_leave_no_doubt():
     clear, close = layer(10**9, 2 * 10**7, 20.0, "a"), layer(10**9, 3 * 10**7, 19.5, "b")
     wild = (0.5, 0.5, 0.6, 0.6, 1, 1, 1, 1, 1.5, 1.5, 1.6, 1.6)
@@ -178,6 +171,13 @@ def test_peaks_are_measured_and_name_their_settings(small_probes, monkeypatch):
         assert peaks_module.precision("cpu") != first.precision
     finally:
         torch.backends.mkldnn.conv.fp32_precision = before
+
+
+def test_peaks_and_layers_take_one_round_where_rounds_have_to_end(small_probes):
+    with rounds_end_within(0):
+        roof = peaks("cpu", max_time=60)
+        found = place(nn.Sequential(nn.Linear(4, 4), nn.ReLU()), torch.randn(1, 4), peaks=roof)
+    assert found.rounds == 1
 
 
 def test_peaks_of_a_busy_machine_say_so(small_probes, monkeypatch):

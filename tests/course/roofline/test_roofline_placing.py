@@ -313,24 +313,12 @@ def test_layers_that_cannot_be_repeated_one_by_one_are_refused(monkeypatch):
 # ---- hooks of the user
 
 
-def looking(seen, kind):
-    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
-    {
-        "forward": lambda: model[0].register_forward_hook(lambda module, args, out: seen.append(out.mean().item())),
-        "keywords": lambda: model[0].register_forward_hook(
-            lambda module, args, kwargs, out: seen.append(1), with_kwargs=True, always_call=True
-        ),
-    }[kind]()
-    return model
-
-
-@pytest.mark.parametrize("kind", ["forward", "keywords"])
-def test_hooks_that_look_write_to_copies(kind):
-    seen = []
-    model = looking(seen, kind)
+def test_a_hook_that_looks_writes_to_copies():
+    seen, model = [], nn.Sequential(nn.Linear(8, 8), nn.ReLU())
+    model[0].register_forward_hook(lambda module, args, out: seen.append(out.mean().item()))
     placed(model, torch.randn(3, 8))
     assert seen == []
-    model(torch.randn(3, 8))  # and are still there
+    model(torch.randn(3, 8))  # and is still there
     assert len(seen) == 1
 
 

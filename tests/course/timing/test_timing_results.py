@@ -221,7 +221,6 @@ def told(one, two, tolerance=None):
     [
         (ROW.relu(), ROW.relu() + 1),
         (ROW, ROW[:-1]),
-        (ROW, ROW.double()),
         (ROW, ROW.bfloat16()),
         (torch.tensor([1, 2]), torch.tensor([1, 3])),
         (torch.tensor([True]), torch.tensor([False])),
@@ -248,11 +247,9 @@ def test_a_difference_is_seen_and_said(one, two):
     "one, two",
     [
         (ROW, ROW * (1 + 1e-5)),
-        (ROW, ROW.clone()),
         (Plain(ROW), Plain(ROW.clone())),
         (ROW.bfloat16(), ROW.bfloat16() * 1.01),
         (ROW, ROW.numpy()),
-        (None, None),
         ("a", "a"),
         (torch.tensor([float("nan"), float("inf")]), torch.tensor([float("nan"), float("inf")])),
         (1.0, 1.0 + 1e-12),
