@@ -15,7 +15,7 @@ from course.questions.bank import Bank, load_bank
 from course.questions.items import BankError, every, parse_item, with_key
 from course.questions.lint import lint_items
 from course.questions.verify import run_verify
-from grader.project import Project, ProjectError, beliefs, met_in, read_yaml
+from grader.project import Project, ProjectError, met_in, read_yaml
 from tests.conftest import ROOT
 from tests.support import quiz_items as q
 
@@ -186,12 +186,6 @@ def test_every_claim_is_well_made_and_met_by_a_practice_question():
     for name, row in listed.items():
         assert {*row} == {"en", "zh", "truth", "source"} if name in known else {*row} == {"en", "zh"}, name
         assert {*row.get("truth", ("en", "zh"))} == {"en", "zh"}, name
-
-
-def test_every_belief_is_named_by_a_question():
-    """Practice or checkpoint; one that nobody names is dead."""
-    keys = "".join(path.read_text("utf-8") for path in (ROOT / "grader" / "lessons").glob("*/keys.yaml"))
-    assert [one for one in beliefs(Project()) if one not in MET and one not in keys] == []
 
 
 def test_a_file_of_ones_own_in_another_encoding_is_named_with_what_to_do(tmp_path):

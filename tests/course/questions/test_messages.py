@@ -127,29 +127,6 @@ def test_a_message_that_the_course_does_not_have_is_answered_by_no_other_entry(p
     assert "is not in this course" in said and family in said and "What it means" not in said
 
 
-SHORT = {
-    "mps not available": "Is there an Apple GPU?",
-    "cudnn not available": "torch.backends.cudnn.is_available",
-    "channels_last slower": "channels_last",
-    "deterministic mode slow": "use_deterministic_algorithms",
-    "replace allow_tf32 with fp32_precision": "fp32_precision",
-    "allow_tf32 no speedup": "cuda.matmul.allow_tf32",
-    "OMP_NUM_THREADS ignored": "Threads in a container",
-    "benchmark ViT 变慢": "cudnn.benchmark",
-    "batch size changes result": "The order of a sum",
-    "first call slow": "Five steps of a fair measurement",
-    "trained weights slower than random": "torch.set_flush_denormal",
-    "warmup": "warm-up",
-}
-"""A name and a symptom in a few words -> the title of what is shown, or named, first."""
-
-
-@pytest.mark.parametrize(("words", "title"), SHORT.items())
-def test_a_name_and_a_symptom_find_what_fits_both(words, title, capsys):
-    what(words)
-    assert title in re.findall("(?m)^(?:🎴|📖|🎛|🚑|-) ?.*", capsys.readouterr().out)[0]
-
-
 def test_what_people_wrote_finds_what_answers_it_or_they_hear_that_it_is_not_here(capsys):
     """No message is answered by the entry of another, no question by what is merely near; at most three find nothing that fits."""
     missed = []

@@ -173,8 +173,8 @@ def test_every_variant_of_a_practice_question_is_sound(item):
     assert lint_variants(lambda seed: redrawn(item, seed, check=True), BELIEFS) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", ["one", pytest.param("two", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", ["one", "two"])
 @pytest.mark.parametrize(("lesson", "item"), GRADED, ids=lambda one: getattr(one, "key", ""))
 def test_a_run_says_the_same_as_the_formula(lesson, item, seed):
     outcome = run_verify(other_variant(lesson, item, seed)) if item.verify else None
