@@ -26,7 +26,6 @@ from course.experiment.result import NoPicture, block, outcome
 from course.figures.svg import SvgPicture
 from course.questions.bank import Bank
 from tests.conftest import ROOT
-from tests.lessons.l01_map.test_lesson import changed_flags
 from tests.lessons.live import check_picture, check_sentence, marks, record_of
 
 BETS = {item.id: item for item in Bank().items() if item.kind == "predict"}
@@ -60,10 +59,6 @@ def test_every_option_can_come_out(bet):
 def test_further_rows_settle_it_on_what_they_say_or_leave_it_open(bet):
     for rows, option in FURTHER[bet]:
         assert settled(bet, rows) == option
-
-
-def test_more_changed_flags_than_options_leave_the_bet_open():
-    assert settled("01-bet-flags", [{**row, "inside": 1} for row in changed_flags(4)]) is None
 
 
 def examples(name):

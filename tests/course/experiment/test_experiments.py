@@ -23,7 +23,6 @@ from course.experiment.base import Experiment, ExperimentError, experiment, get,
 from course.experiment.ending import time_left
 from course.experiment.explorables import page
 from course.experiment.new_process import answer_of
-from course.questions.bank import read_yaml
 
 
 @pytest.fixture
@@ -256,9 +255,6 @@ def test_without_a_gpu_it_says_so_and_stops(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(experiments, "can", lambda needs: False)
     assert experiments.main(["--record", str(tmp_path / "x"), "--needs", "cuda", "--missing"]) == 0
     assert "There is no NVIDIA GPU here" in capsys.readouterr().out and not (tmp_path / "x").exists()
-
-
-WORDS = read_yaml(page.HERE / "words.yaml")
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

@@ -126,7 +126,6 @@ def test_on_a_busy_machine_one_line_says_so_and_how_to_see_the_recording(code, b
         (NAME, True, True, False),  # nothing runs
         (NAME, False, False, True),
         ("06-two-lines", True, False, False),  # what comes out needs no clock
-        ("04-cpu-enabled", True, False, False),
     ],
 )
 def test_it_is_said_where_a_clock_decides_and_no_recording_is_named_where_there_is_none(

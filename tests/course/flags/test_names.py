@@ -57,15 +57,3 @@ def test_prose_names_no_switch():
         "enabled and available",
     ):
         assert named(words) == [], words
-
-
-@pytest.mark.slow
-def test_keep_and_what_answer_every_name(capsys):
-    mute = []
-    for path in (row.path for row in ROWS):
-        for verb in (course.what, course.keep):
-            verb(path)
-            said = capsys.readouterr().out
-            if "no knowledge card" in said or "neither a term" in said or not said.strip():
-                mute.append((verb.__name__, path))
-    assert mute == []

@@ -245,19 +245,6 @@ def test_finish_leaves_other_lessons_to_themselves(monkeypatch, capsys):
     assert "A finding." not in capsys.readouterr().out
 
 
-def test_finish_names_flags_left_changed_and_the_next_lesson(capsys):
-    import torch
-
-    course.lesson("01_map")
-    torch.backends.cudnn.benchmark = True
-    try:
-        course.finish()
-    finally:
-        torch.backends.cudnn.benchmark = False
-    said = capsys.readouterr().out
-    assert "cudnn.benchmark" in said and "02_timing" in said
-
-
 # --- asked before a bet is spoilt ---
 
 
@@ -313,13 +300,6 @@ def test_explain_and_review_show_the_same_card_with_the_answer_given_before(caps
     assert capsys.readouterr().out == explained and "Your answer:" in explained
     course.review(BET)
     assert "Your answer:" in capsys.readouterr().out
-
-
-def test_the_passport_is_a_page_with_words(capsys):
-    course.language("zh")
-    course.passport()
-    said = capsys.readouterr().out
-    assert "处理器" in said and "{'" not in said
 
 
 def test_the_third_failed_check_brings_the_first_hint(capsys):
@@ -389,4 +369,4 @@ def test_lesson_again_keeps_answers_hints_results_and_the_switch_that_was_left_o
     course.finish()
     after = capsys.readouterr().out
     assert "Your answer:" in after and "Hint 2 of" in after and "The toy's search pays" in after
-    assert "cudnn.benchmark is now True; it was False" in after
+    assert "cudnn.benchmark is now True; it was False" in after and "06_cudnn_deterministic" in after

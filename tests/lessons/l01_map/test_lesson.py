@@ -83,6 +83,7 @@ ROWS = {
         for option, accepted, after in (("a", 1, "False"), ("b", 0, "True"), ("c", 1, "TypeError: no"))
     },
 }
+FURTHER = {"01-bet-flags": [([{**row, "inside": 1} for row in changed_flags(4)], None)]}
 BRANCHES = {
     "01-who-sees": [seen(0, 1, 1)],
     "01-flags-trap": [
