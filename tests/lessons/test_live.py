@@ -117,11 +117,6 @@ def test_two_new_processes_with_the_checklist_of_06_end_with_the_same_bits():
     assert first == second and first[1:] == [True, False]
 
 
-def test_without_the_seeds_of_the_checklist_they_do_not():
-    code = TRAINING.format(loader="DataLoader")
-    assert run(code)[0] != run(code)[0]
-
-
 ATTENTION = """
 import json, threading, torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
