@@ -430,9 +430,7 @@ def _played(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> 
     from course.experiment.reading import OPEN
 
     exp = base.get(name)
-    before = clock.waited
     record = base.run_experiment(exp, budget_s, **sizes)
-    waited = clock.waited - before
     sentence = exp.headline(record)
     for code in ("en", "zh"):
         set_language(code)
@@ -440,11 +438,9 @@ def _played(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> 
             exp.draw(record, {}).html()
     return {
         "rows": record.rows,
-        "complete": record.complete,
         "en": sentence["en"],
         "zh": sentence["zh"],
         "settles": exp.settles(record),
-        "waited_s": waited,
         "device": record.machine["device"],
     }
 
