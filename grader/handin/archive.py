@@ -68,17 +68,14 @@ def opened(path: Path) -> Iterator[list[Entry]]:
         yield _of_zip(archive)
 
 
-@contextmanager
-def inner(data: bytes, most: int) -> Iterator[list[Entry]]:
+def inner(data: bytes, most: int) -> list[Entry]:
     """The files of a ZIP that a student has packed, at most ``most``. Raises Unreadable."""
     if data.count(HEAD) > most:
         raise Unreadable(said("zip_too_many", most=most))
     try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
+        return _of_zip(zipfile.ZipFile(io.BytesIO(data)))
     except Exception as error:
         raise Unreadable(said("zip_broken")) from error
-    with archive:
-        yield _of_zip(archive)
 
 
 def _of_zip(archive: zipfile.ZipFile) -> list[Entry]:

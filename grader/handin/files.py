@@ -152,8 +152,8 @@ class _Reading:
     def _unpack(self, name: str, data: bytes, depth: int) -> Text | None:
         """Take the files of a ZIP; returns why that is not possible, or None."""
         try:
-            with inner(data, MOST_LOOKED_AT) as entries:
-                self._take_all([(f"{name}/{one.inside}", one) for one in entries], depth + 1)
+            entries = inner(data, MOST_LOOKED_AT)
+            self._take_all([(f"{name}/{one.inside}", one) for one in entries], depth + 1)
         except Unreadable as error:
             self._add(name, data)  # for whoever looks into it by hand
             return error.why

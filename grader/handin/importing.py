@@ -20,7 +20,7 @@ from grader.course.marks import require
 from grader.handin.archive import Entry, opened
 from grader.handin.files import OURS, STAMP, Files, on_disk, stored, unpacked, write, write_new
 from grader.handin.guard import guarded
-from grader.handin.owners import Owners, can_be_hand_in
+from grader.handin.owners import Owners, can_be_hand_in, unwrapped
 from grader.handin.reading import Reading, as_handed_in, files_of, is_name, read
 from grader.handin.roster import FILE, roster
 from grader.project.files import locked, replace, unlock
@@ -28,7 +28,9 @@ from grader.project.names import groups, printable
 
 INCOMING = "submitted/.import"  # no student's name begins with a dot
 FOLDER = "imported"  # of the course directory: where each hand-in lay in its archive, for give-back
-HAND_IN = re.compile(r"\.ipynb|\.(zip|rar|7z|tar|gz|html?|pdf)$", re.IGNORECASE)  # what may be work, of nobody's
+HAND_IN = re.compile(
+    r"\.ipynb|(?<!^index)\.(zip|rar|7z|tar|gz|html?|pdf)$", re.IGNORECASE
+)  # what may be work, of nobody's
 TIME = re.compile(r"(?<!\d)(20\d\d)[-_]?(\d\d)[-_]?(\d\d)[-_T ]?(\d\d)[-_:]?(\d\d)[-_:]?(\d\d)")
 DIGITS = re.compile(r"\d+")
 Group = tuple[PurePosixPath, list[tuple[str, Entry]]]  # where a hand-in lies, and its files by their own paths
@@ -63,6 +65,7 @@ def import_submissions(course: Course, path: Path, lesson: str) -> Imported:
         shutil.rmtree(course.root / INCOMING, ignore_errors=True)  # of one that was killed
         known, imported = roster(course), Imported(lesson)
         text = released_text(course.root, lesson)
+        entries = [*unwrapped(entries, known)]
         owners = Owners(entries, known, groups(course.root, lesson), lambda one: can_be_hand_in(one, lesson, text))
         mine: dict[str, list[tuple[PurePosixPath, Entry]]] = defaultdict(list)
         others: dict[PurePosixPath, frozenset[str]] = {}

@@ -9,18 +9,19 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import PurePosixPath
 
-from grader.handin.archive import Entry
-from grader.handin.files import OURS
+from grader.handin.archive import Entry, inner
+from grader.handin.files import MOST_LOOKED_AT, OURS
 from grader.handin.guard import guarded
 from grader.handin.reading import of_checkpoint
 from grader.handin.roster import Roster
 from grader.sandbox.limits import MOST_BYTES
 
 LIST = re.compile(r"\.(ya?ml|csv|tsv|txt|json)$", re.IGNORECASE)  # what may say whose folders are
-LARGEST_LIST = 4 << 20  # bytes
+LARGEST_LIST, LARGEST_ZIP = 4 << 20, 1 << 30  # bytes
 NOTEBOOK_OR_ZIP = re.compile(r"\.ipynb|\.zip$", re.IGNORECASE)
 
 
@@ -114,10 +115,21 @@ class Owners:
         return found
 
 
+def unwrapped(entries: list[Entry], known: Roster) -> Iterator[Entry]:
+    """The files of an archive; in place of a ZIP of nobody's the files in it, where their paths name several people."""
+    for entry in entries:
+        within: list[Entry] = []
+        if entry.inside.suffix.lower() == ".zip" and not any(known.named(part).students for part in entry.inside.parts):
+            with guarded("", lambda *_: None):  # one that cannot be read stays a file
+                found = inner(entry.read(LARGEST_ZIP), MOST_LOOKED_AT)
+                within = [replace(one, inside=entry.inside / one.inside) for one in found]
+        named = {one for file in within for part in file.inside.parts if len(one := known.named(part).students) == 1}
+        yield from within if len(named) > 1 else [entry]
+
+
 def can_be_hand_in(entry: Entry, lesson: str, released: str) -> bool:
     """Whether a file can be a hand-in: a ZIP, or a notebook of the checkpoint."""
-    if entry.inside.suffix.lower() == ".zip":
-        return True
+    can = entry.inside.suffix.lower() == ".zip"
     with guarded("", lambda *_: None):  # what cannot be read is none
-        return of_checkpoint(entry.read(MOST_BYTES), lesson, released)
-    return False
+        can = can or of_checkpoint(entry.read(MOST_BYTES), lesson, released)
+    return can

@@ -21,6 +21,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import unquote
 
 from grader.course import Course
 from grader.handin.guard import guarded
@@ -115,7 +116,7 @@ class Roster:
 
     def named(self, text: str) -> Named:
         """Whom a text names, such as a part of a path: by the longest names in it; where several have a name, by a number beside it."""
-        words = _words(text)
+        words = _words(unquote(text))
         whole = "".join(words)
         if found := self.texts.get(whole) or self.numbers.get(whole):
             return Named(frozenset(found), True)
@@ -127,7 +128,7 @@ class Roster:
                 free -= set(range(start, end))
         by_number = {
             student
-            for word in words
+            for word in [*words, *re.findall(r"\d{6,}", text)]  # s1234567
             if len(word) >= SHORTEST_NUMBER or longest
             for student in self.numbers.get(word, ())
         }

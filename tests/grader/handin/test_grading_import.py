@@ -37,6 +37,7 @@ ana;Ana;de la Cruz;ana@x.org;Participant 4719;Ana de la Cruz;B
 max;Max;Moore;mm@x.org;Participant 5001;Max Moore;C
 cyd;Cyd;O'Neil-Ng;;Participant 4721;Cyd O'Neil-Ng;A
 ada;;;;;;;adalovelace42
+max;;;;;;;5001002
 """
 PATHS = [  # a path as some platform writes it, whose it is ("": nobody's, or not clear)
     ("雷 李_12_assignsubmission_file/x/y.ipynb", "lilei"),
@@ -50,6 +51,8 @@ PATHS = [  # a path as some platform writes it, whose it is ("": nobody's, or no
     ("Cyd+O%27Neil+Ng/L.ipynb", "cyd"),
     ("Cyd_ONeil_Ng/L.ipynb", "cyd"),
     ("Bjoern Mueller/L.ipynb", "bm"),
+    ("Bj%C3%B6rn+M%C3%BCller/L.ipynb", "bm"),
+    ("s5001002/L.ipynb", "max"),
     (unicodedata.normalize("NFD", "Björn Müller") + "/L.ipynb", "bm"),
     ("Björn Müller".encode().decode("cp437") + "/L.ipynb", "bm"),
     ("Björn Müller".encode().decode("cp1252") + "/L.ipynb", "bm"),
@@ -360,9 +363,10 @@ def test_a_class_out_of_an_archive_is_marked_and_gets_its_feedback_back(root, tm
     file = tmp_path / "all.zip"
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("Eve One_1_assignsubmission_file_/my copy.ipynb", by("eve"))
-        archive.writestr("Gil Six_3_assignsubmission_file_/.~L.ipynb", by("gil"))
-        archive.writestr("Gil Six_3_assignsubmission_file_/L.ipynb", b"")
-        archive.writestr("twoida_77_88_L.ipynb", by("ida"))
+        gil = {".~L.ipynb": by("gil"), "L.ipynb": b""}
+        section = {f"Gil Six_3_assignsubmission_file_/{name}": data for name, data in gil.items()}
+        archive.writestr("Section B.zip", zipped({**section, "twoida_77_88_L.ipynb": by("ida")}))
+        archive.writestr("index.html", b"of the platform")
         archive.writestr("No Body_6_assignsubmission_file_/L.ipynb", by("nobo"))
         archive.writestr("readme.txt", b"of the platform")
     (root / "roster.csv").write_text(
@@ -372,7 +376,7 @@ def test_a_class_out_of_an_archive_is_marked_and_gets_its_feedback_back(root, tm
     assert main(words) == 1
     said = capsys.readouterr().out
     assert "3 new" in said and "NOT TAKEN: No Body_6_assignsubmission_file_: neither it nor" in said
-    assert "of nobody, left out: readme.txt" in said
+    assert "of nobody, left out: readme.txt" in said and "of nobody, left out: index.html" in said
     (again,) = re.findall("run `python -m grader (.+)` again", said)
     (line,) = [one for one in said.splitlines() if one.startswith("STUDENT;")]
     with (root / "roster.csv").open("a", encoding="utf-8") as roster_csv:
@@ -388,9 +392,9 @@ def test_a_class_out_of_an_archive_is_marked_and_gets_its_feedback_back(root, tm
     with zipfile.ZipFile(root / f"feedback-{LESSON}.zip") as archive:
         assert sorted(archive.namelist()) == [
             f"Eve One_1_assignsubmission_file_/{NOTEBOOK}.html",
-            f"Gil Six_3_assignsubmission_file_/{NOTEBOOK}.html",
             f"No Body_6_assignsubmission_file_/{NOTEBOOK}.html",
-            "twoida_77_88_L.html",
+            f"Section B.zip/Gil Six_3_assignsubmission_file_/{NOTEBOOK}.html",
+            "Section B.zip/twoida_77_88_L.html",
         ]
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr("Eve One_1_assignsubmission_file_/more.txt", b"more")
