@@ -44,6 +44,10 @@ NEWER_SYNTAX = (  # since which Python; what an older one says of it; how it is 
         re.compile(r"(?<!\w)[rR]?[tT][rR]?[\"']"),
     ),
 )
+NEWER_NAMES = (  # since which Python; names of its library
+    ((3, 12), re.compile(r"\bitertools\b.*\bbatched\b|\bmath\b.*\bsumprod\b|\btyping\b.*\boverride\b")),
+    ((3, 13), re.compile(r"\bcopy\.replace\b|\bwarnings\b.*\bdeprecated\b")),
+)
 NEWEST_KNOWN = (3, 14)  # of a later Python nobody here knows what it reads
 HERE = ".".join(map(str, sys.version_info[:2]))
 
@@ -64,14 +68,11 @@ class Raised:
 def lacking(nb: NotebookNode, raised: Mapping[int, Raised], files: Mapping[str, bytes]) -> Text | None:
     """Why cells stopped that would have run on the student's machine, as a sentence; None where there are none.
 
-    raised: index of a cell -> how it ended. files: those in the working folder.
+    raised: index of a cell -> how it ended; a function of one that ran may stop later. files: those in the working folder.
     """
-    why = {index: _why(error, nb.cells[index].source, _python(nb), files) for index, error in raised.items()}
-    said = [
-        say("machine.cell", number=index + 1, why=one, line=raised[index].line[:150])
-        for index, one in why.items()
-        if one
-    ]
+    ended = {n: raised.get(n, Raised("AttributeError")) for n, cell in enumerate(nb.cells) if cell.cell_type == "code"}
+    why = {index: _why(error, nb.cells[index].source, _python(nb), files) for index, error in ended.items()}
+    said = [say("machine.cell", number=n + 1, why=one, line=ended[n].line[:150]) for n, one in why.items() if one]
     return both("; ".join(one["en"] for one in said[:3]), "；".join(one["zh"] for one in said[:3])) if said else None
 
 
@@ -80,7 +81,8 @@ def _why(error: Raised, source: str, python: tuple[int, ...], files: Mapping[str
         name = found[1]
         if name.split(".")[0] not in {PurePosixPath(path).parts[0].removesuffix(".py") for path in files}:
             return say("machine.module", name=name)
-    if error.name in ("SyntaxError", "IndentationError") and _may_be_newer(error, source, python, files):
+    named = any(_may_read(since, python) and names.search(source) for since, names in NEWER_NAMES)
+    if named or (error.name in ("SyntaxError", "IndentationError") and _may_be_newer(error, source, python, files)):
         return say("machine.python", version=f" {'.'.join(map(str, python))}" if python else "", here=HERE)
     if DEVICE.search(error.message):
         return say("machine.device")
@@ -93,10 +95,14 @@ def _may_be_newer(error: Raised, source: str, python: tuple[int, ...], files: Ma
     """Whether the Python that saved the notebook may read what is an error here. python: its version, empty where it is not known."""
     read = [source, *(data.decode("utf-8", "replace") for path, data in files.items() if path.endswith(".py"))]
     return python > NEWEST_KNOWN or any(
-        sys.version_info[:2] < since <= (python or since)
-        and (said.search(error.message) or any(map(written.search, read)))
+        _may_read(since, python) and (said.search(error.message) or any(map(written.search, read)))
         for since, said, written in NEWER_SYNTAX
     )
+
+
+def _may_read(since: tuple[int, ...], python: tuple[int, ...]) -> bool:
+    """Whether the Python that saved the notebook may read what is new since this one, which is newer than the one here."""
+    return sys.version_info[:2] < since <= (python or since)
 
 
 def _python(nb: NotebookNode) -> tuple[int, ...]:
