@@ -266,8 +266,13 @@ def _candidate(name: str, content: dict[str, Any], wrong: Text | None, wanted: _
 
 def untouched(source: str, stub: str) -> bool:
     """Whether an answer cell is as it was handed out, also in the other language or at an earlier release."""
-    lines = [[line for line in one.splitlines() if line.strip() and line.lstrip()[0] != "#"] for one in (source, stub)]
-    return source.strip() == stub.strip() or (as_handed_out(source) and len(lines[0]) <= len(lines[1]))
+    as_long = len(lines_of_code(source)) <= len(lines_of_code(stub))
+    return source.strip() == stub.strip() or (as_handed_out(source) and as_long)
+
+
+def lines_of_code(source: str) -> list[str]:
+    """The lines of a cell without comments and empty lines."""
+    return [line.rstrip() for line in source.splitlines() if line.strip() and line.lstrip()[0] != "#"]
 
 
 def _given(answer: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -31,7 +31,7 @@ from grader.marking.restored_cells import restore_cells
 from grader.marking.running import Run
 from grader.marking.step import STATE, language_of, note, state
 from grader.project import HERE, Project
-from grader.project.build import text_of
+from grader.project.build import answer_id, text_of
 from grader.project.task import tasks
 from grader.sandbox.limits import Limits
 from grader.sandbox.warm import shared
@@ -140,7 +140,7 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     nb = reading.notebook
     language, hidden = language_of(nb, exam.language), tasks(project, exam.lesson)
     _begin(nb, reading, released)
-    restore_cells(nb, released, language)
+    restore_cells(nb, released, language, {answer_id(one): task.name for one, task in hidden.items()})
     given = content(nb, submission.files.there, exam.lesson)
     salt = salt_of(nb)
     strange = bool(salt) and salt not in (released_salt(released), *exam.salts)

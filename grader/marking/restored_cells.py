@@ -1,38 +1,34 @@
 """Restore the graded cells of a submission that were deleted, copied or changed, and say so in a sentence for each.
 
 Of an answer cell that is there more than once the one with work counts; where two hold different work, the submission is held back.
-What a student wrote into a locked cell becomes a cell of its own before it, and runs.
+One without work runs before the cell in which the work stands. What a student wrote into a locked cell becomes a cell of its own
+before it.
 """
 
 from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Mapping
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course.core.i18n import both, pick
-from grader.handin.reading import untouched
+from grader.handin.reading import lines_of_code, untouched
 from grader.marking.said import SAID, say
 from grader.marking.step import grade_id, note, state
 
 BINDS = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
-FIXED = (
-    "grade",
-    "grade_id",
-    "locked",
-    "solution",
-    "task",
-    "schema_version",
-)  # points may be those of an earlier release
+NO_CODE = re.compile(r"%%.*|#*")  # what timed or disabled a locked cell
+# Points may be those of an earlier release.
+FIXED = ("grade", "grade_id", "locked", "solution", "task", "schema_version")
 
 
-def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str) -> None:
+def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str, names: Mapping[str, str]) -> None:
     """Change ``notebook`` so that it has each graded cell of ``released`` exactly once. Notes what was changed, and stores which cells
-    for code or text were gone (``missing``), and which are there with different work (``twice``).
+    for code or text were gone (``missing``), and which are there with different work (``twice``). names: answer cell -> what it binds.
     """
-    _modern(notebook)
     wanted = {grade_id(cell): cell for cell in released.cells if grade_id(cell)}
     found = _found(notebook, wanted)
     changed: dict[str, list[str]] = {kind: [] for kind in SAID["restored"]}
@@ -40,22 +36,23 @@ def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str)
     for identity, cells in found.items():
         right = wanted[identity]
         cells.sort(key=lambda cell: (cell.get("id") != right.get("id"), grade_id(cell) != identity))
-        works = [cell for cell in cells if _works(cell, right)]
-        if len({cell.source.strip() for cell in works}) > 1:
+        works = [cell for cell in cells if _works(cell, right, names.get(identity))]
+        code = right.cell_type == "code"
+        if len({tuple(lines_of_code(cell.source)) if code else cell.source.strip() for cell in works}) > 1:
             twice.append(identity)
         original = (works or cells)[0]
         for extra in (cell for cell in cells if cell is not original):
             extra.metadata.pop("nbgrader", None)
-            changed["copied"].append(identity)
-            if untouched(extra.source, right.source):  # it would run, and undo the work
-                notebook.cells = [cell for cell in notebook.cells if cell is not extra]
-        own = _own_part(original, right)
+            changed["copied"] += [identity] if identity not in twice else []
+        own = "" if right.metadata.nbgrader.solution else original.source.replace(right.source, "").strip()
+        make = new_code_cell if original.cell_type == "code" else new_markdown_cell
         for kind in _restore(original, right):
             changed[kind].append(identity)
-        if own:
+        if not NO_CODE.fullmatch(own):
             place = next(n for n, cell in enumerate(notebook.cells) if cell is original)
-            make = new_code_cell if right.cell_type == "code" else new_markdown_cell
             notebook.cells.insert(place, make(own, id=f"own-{identity}"[:64]))
+    for identity in (one for one in names if one in wanted):
+        _stubs_first(notebook, wanted[identity].source, names[identity])
     for cell in notebook.cells:
         if "nbgrader" in cell.metadata and grade_id(cell) not in wanted:
             del cell.metadata["nbgrader"]
@@ -79,14 +76,6 @@ def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str)
             note(notebook, kind, say(f"restored.{kind}", cells=both(", ".join(names), "、".join(names))))
 
 
-def _modern(notebook: NotebookNode) -> None:
-    """Raise the format of an older notebook to 4.5: the cells we add have ids, which older formats do not allow."""
-    if notebook.get("nbformat_minor", 0) < 5:
-        notebook.nbformat_minor = 5
-        for number, cell in enumerate(notebook.cells):
-            cell.setdefault("id", f"cell-{number}")
-
-
 def _found(notebook: NotebookNode, wanted: dict[str, NotebookNode]) -> dict[str, list[NotebookNode]]:
     """The submitted cells for each released grade id."""
     by_cell_id = {cell.get("id"): identity for identity, cell in wanted.items()}
@@ -101,25 +90,27 @@ def _found(notebook: NotebookNode, wanted: dict[str, NotebookNode]) -> dict[str,
     return found
 
 
-def _works(cell: NotebookNode, released: NotebookNode) -> bool:
-    """Whether somebody has worked in this copy of an answer cell. A copy in which something else stands than what the cell is for is a
-    cell of the student's own: it binds none of the names that the released one binds.
+def _works(cell: NotebookNode, released: NotebookNode, name: str | None) -> bool:
+    """Whether somebody has worked in this copy of an answer cell. A copy that does not bind the name that the task asks for is a cell of
+    the student's own, such as a part of a cell that was split.
     """
-    names = {one for found in BINDS.findall(released.source) for one in found if one}
-    binds = {one for found in BINDS.findall(cell.source) for one in found if one}
-    about = cell.cell_type != "code" or not names or bool(names & binds)
-    return bool(released.metadata.nbgrader.solution and about and cell.source.strip()) and not untouched(
-        cell.source, released.source
-    )
+    about = cell.cell_type != "code" or name is None or _binds(cell, name)
+    there = released.metadata.nbgrader.solution and about and cell.source.strip()
+    return bool(there) and not untouched(cell.source, released.source)
 
 
-def _own_part(cell: NotebookNode, released: NotebookNode) -> str:
-    """What a student wrote into a locked cell; empty for none, for comments and for an answer cell."""
-    if released.metadata.nbgrader.solution or cell.cell_type != released.cell_type:
-        return ""
-    own = cell.source.replace(released.source, "").strip()
-    said = [line for line in own.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    return own if said or cell.cell_type != "code" else ""
+def _binds(cell: NotebookNode, name: str) -> bool:
+    return any(name in found for found in BINDS.findall(cell.source))
+
+
+def _stubs_first(notebook: NotebookNode, stub: str, name: str) -> None:
+    """Move each cell as it was handed out that stands below the first work on its task before that work, which it would undo."""
+    binds = [n for n, cell in enumerate(notebook.cells) if cell.cell_type == "code" and _binds(cell, name)]
+    works = [n for n in binds if not untouched(notebook.cells[n].source, stub)]
+    order = [n for n in binds if works and n > works[0] and n not in works]
+    if order:
+        rest = [n for n in range(works[0], len(notebook.cells)) if n not in order]
+        notebook.cells = [notebook.cells[n] for n in (*range(works[0]), *order, *rest)]
 
 
 def _restore(cell: NotebookNode, released: NotebookNode) -> list[str]:
@@ -132,9 +123,9 @@ def _restore(cell: NotebookNode, released: NotebookNode) -> list[str]:
         cell.cell_type = released.cell_type
         cell.update(outputs=[], execution_count=None)
         cell.pop("attachments", None)
-    if not right.solution and cell.source != released.source:
+    if not right.solution:
+        changed += ["locked"] if cell.source.strip() != released.source.strip() else []
         cell.source = released.source
-        changed.append("locked")
     return changed
 
 
