@@ -41,8 +41,8 @@ Answers = dict[str, dict[str, Any]]
 
 
 def clean_answer(raw: Any) -> dict[str, Any] | None:
-    """The valid parts of an answer: {"options", "number", "confidence", "time"}, and "student" where it names the student of
-    its paper. None where it is no answer.
+    """The valid parts of an answer: {"options", "number", "confidence", "time"}, and "student" and "paper" where it names the student
+    and the release (the salt) of its paper. None where it is no answer.
     """
     if not isinstance(raw, Mapping):
         return None
@@ -66,8 +66,8 @@ def clean_answer(raw: Any) -> dict[str, Any] | None:
         "confidence": sure,
         "time": _time(raw.get("time")),
     }
-    student = clean_student(raw.get("student"))
-    return {**found, "student": student} if student else found
+    paper = {name: clean_student(raw.get(name)) for name in ("student", "paper")}
+    return {**found, **{name: said for name, said in paper.items() if said}}
 
 
 def clean_student(raw: Any) -> str:

@@ -104,9 +104,16 @@ class AnswerSheet:
         return self.paper is not None and item.seed == self.paper.seed(item.id)
 
     def own(self, item: Item) -> Response | None:
-        """The answer recorded for an item; None where it was given to another variant, on another student's paper."""
-        given_by = self.answers.get(item.id, {}).get("student", "")
-        return None if item.varies and same_student(given_by) != same_student(self.student) else self.response(item.id)
+        """The answer recorded for an item; None where it was given to another variant, on another paper."""
+        return None if item.varies and self.on_another(item.id) is not None else self.response(item.id)
+
+    def on_another(self, item_id: str) -> str | None:
+        """Whose paper an answer was given on, "" for nobody's; None where it is this paper."""
+        given = self.answers.get(item_id, {})
+        if given.get("paper", self.salt) != self.salt:
+            return t("another class", "另一个班")
+        other = given.get("student", "")
+        return other if same_student(other) != same_student(self.student) else None
 
     @property
     def last_student(self) -> str:
@@ -127,7 +134,7 @@ class AnswerSheet:
             "number": response.number,
             "confidence": response.confidence,
             "time": stamp(moment),
-            **({"student": self.student} if self.student else {}),
+            **({"student": self.student, "paper": self.salt} if self.student else {}),
         }
         known = {(one["item"], one["time"]) for one in history}
         self.history = [
@@ -246,8 +253,7 @@ def _rows(sheet: AnswerSheet) -> list[tuple[str, str, str]]:
 
 def _other(sheet: AnswerSheet, item: str) -> str:
     """The student of the paper on which a question was answered, where it is another paper; "" otherwise."""
-    said = sheet.answers.get(item, {}).get("student", "") if sheet.student else ""
-    return said if same_student(said) != same_student(sheet.student) else ""
+    return (sheet.on_another(item) or "") if sheet.student else ""
 
 
 def _given(sheet: AnswerSheet, item: str) -> str:

@@ -1,11 +1,10 @@
-"""The items of a checkpoint with their keys, and the answers stored in a notebook."""
+"""The items of a checkpoint with their keys."""
 
 from __future__ import annotations
 
 import functools
 from typing import Any
 
-from course.learning.marking import Response
 from course.questions.items import BankError, Item, every, parse_item, with_key
 from course.questions.variants import Paper, alternatives, is_template
 from grader import project as files
@@ -67,10 +66,3 @@ def _read_once(project: Project, lesson: str, _as_of: tuple[int, ...]) -> tuple[
 
 def _keyed(item: Item, keys: Keys) -> Item:
     return with_key(item, keys[item.key])
-
-
-def stored(data: dict[str, Any] | None) -> Response:
-    """The response stored in a notebook's metadata; an empty one for None."""
-    if not data:
-        return Response()
-    return Response(tuple(data.get("options", ())), data.get("number"), data.get("confidence"))

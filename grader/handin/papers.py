@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,14 +48,14 @@ def released_salt(notebook: Any) -> str:
     return str(notebook.get("metadata", {}).get("course", {}).get("paper", ""))
 
 
-def salt_of(notebook: Any) -> str:
-    """The salt in a notebook that was handed in, from its metadata or its first cell; "" where it holds none."""
+def salts_of(notebook: Any, answers: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The salts in a notebook that was handed in: that of its metadata or else its first cell, and those of its answers."""
     said = notebook.get("metadata", {}).get("course")
     found = said.get("paper") if isinstance(said, Mapping) else None
-    if isinstance(found, str) and found:
-        return found[:LONGEST_SALT]
-    codes = (cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code")
-    return next((found[1] for found in map(FIRST_CELL.search, codes) if found), "")
+    if not (isinstance(found, str) and found):
+        codes = (cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code")
+        found = next((found[1] for found in map(FIRST_CELL.search, codes) if found), "")
+    return {found[:LONGEST_SALT], *(one.get("paper", "") for one in answers)} - {""}
 
 
 def paper_of(released: Any, lesson: str, student: str, elsewhere: Mapping[str, str], salt: str = "") -> Paper | None:

@@ -18,6 +18,7 @@ from nbformat import NotebookNode
 
 from course.core.i18n import Text, pick
 from course.learning.sheet import MIME
+from course.questions.variants import Paper
 from grader.handin.sentences import joined, said
 from grader.marking import render
 from grader.marking.said import say
@@ -27,7 +28,7 @@ from grader.project.files import replace
 FOLDER = "accepted"
 
 
-def why_held(nb: NotebookNode, others: dict[str, str], questions: int, student: str) -> tuple[str, Text] | None:
+def why_held(nb: NotebookNode, others: dict[str, str], questions: int, paper: Paper | None) -> tuple[str, Text] | None:
     """Why the marks are held back: (code, sentence for the student); None where they count.
 
     others: the answers given on another paper (``papers.on_other_papers``). questions: how many of ``papers.papers_answered``
@@ -43,13 +44,8 @@ def why_held(nb: NotebookNode, others: dict[str, str], questions: int, student: 
         if not any(others.values()):
             return "no-paper", say("held.no-paper")
         other = "”, “".join(sorted({*others.values()} - {""}))
-        return "other-paper", say("held.other-paper", other=other, student=student)
+        return "other-paper", say("held.other-paper", other=other, student=paper.student)
     return None
-
-
-def on_this_machine(lacks: Text) -> tuple[str, Text]:
-    """(code, sentence for the student) where cells stop here for what the student's machine had. lacks: from ``machine.lacking``."""
-    return "machine", say("held.machine", why={code: why[:1].upper() + why[1:] for code, why in lacks.items()})
 
 
 def hold(nb: NotebookNode, code: str, sentence: Text, language: str) -> None:

@@ -12,15 +12,14 @@ from nbgrader import utils
 from course.core.i18n import Text, pick
 from course.core.markup import plain
 from course.core.verdict import Verdict
-from course.learning.marking import mark, misconceptions_of
+from course.learning.marking import Response, mark, misconceptions_of
 from course.learning.sheet import MIME
 from course.questions.items import Item
 from course.questions.variants import Paper
-from grader.handin.answers import stored
 from grader.handin.papers import on_other_papers, papers_answered, sentences_on_other_papers
 from grader.handin.reading import Held
 from grader.marking import render
-from grader.marking.held import hold, on_this_machine, why_held
+from grader.marking.held import hold, why_held
 from grader.marking.running import Found
 from grader.marking.said import gravest, say
 from grader.marking.step import STATE, grade_id, note, notes, reasons, state
@@ -44,7 +43,6 @@ class Circumstances:
 
     language: str
     paper: Paper | None = None
-    student: str = ""
     looked: bool = False
     held: Held | None = None
     lacks: Text | None = None
@@ -64,7 +62,7 @@ def mark_cells(
     if paper is not None and (others := on_other_papers(answered, paper)):
         state(nb)["others"] = others
         happened.add("look")
-    why = None if known.looked else known.held or why_held(nb, others, len(answered), known.student)
+    why = None if known.looked else known.held or why_held(nb, others, len(answered), paper)
     if why is None:
         _note_answers(nb, items, happened, others, paper)
     for cell in nb.cells:
@@ -92,7 +90,7 @@ def mark_cells(
         nb.metadata["course"].pop("questions", None)  # a graded notebook needs no questions
     state(nb).update(marked=True, verdict=gravest(happened), verdicts=verdicts)
     if why is None and lost and known.lacks is not None and not known.looked:
-        why = on_this_machine(known.lacks)
+        why = "machine", say("held.machine", why=known.lacks)
     if "look" in reasons(nb):
         state(nb)["verdict"] = gravest({*happened, "look"})
     said = notes(nb, language)
@@ -137,7 +135,8 @@ def _words(verdict: Verdict) -> set[str]:
 
 def _question(nb: NotebookNode, item: Item, language: str) -> tuple[Verdict, str, dict[str, Any]]:
     """(the verdict, what the cell shows, what the pages say about it)."""
-    response = stored(state(nb)["answers"].get(item.id))
+    given = state(nb)["answers"].get(item.id)
+    response = Response(tuple(given["options"]), given["number"], given["confidence"]) if given else Response()
     verdict, held = mark(item, response), misconceptions_of(item, response)
     wrong = [one for one in response.options if item.kind != "order" and one not in item.correct]
     lost = not state(nb).get("sheet", True) and not state(nb)["answers"]  # the class did not get it wrong: no key

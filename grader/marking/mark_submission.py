@@ -20,7 +20,7 @@ from nbgrader.preprocessors import LimitOutput
 from course.core.catalog import checkpoint_names
 from grader.course import released_text
 from grader.handin.answers import keyed_items
-from grader.handin.papers import answered_papers, other_salts, paper_of, released_salt, salt_of
+from grader.handin.papers import answered_papers, other_salts, paper_of, papers_answered, released_salt, salts_of
 from grader.handin.reading import Reading, Submission, read
 from grader.handin.sentences import said
 from grader.marking.machine import lacking
@@ -142,9 +142,9 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     _begin(nb, reading, released)
     restore_cells(nb, released, language, {answer_id(one): task.name for one, task in hidden.items()})
     given = content(nb, submission.files.there, exam.lesson)
-    salt = salt_of(nb)
-    strange = bool(salt) and salt not in (released_salt(released), *exam.salts)
-    elsewhere = salt if salt in exam.salts else ""
+    varying = papers_answered(reading.answers, keyed_items(project, exam.lesson))
+    others = salts_of(nb, [reading.answers[name] for name in varying]) - {released_salt(released)}
+    strange, elsewhere = others - {*exam.salts}, min(others & {*exam.salts}, default="")
     paper = paper_of(released, exam.lesson, submission.student, exam.answered_papers, elsewhere)
     drawn = draw(hidden, exam.key, exam.lesson, submission.student, submission.when, given)
     run = Run(nb, hidden, drawn, language, exam.limits)
@@ -153,7 +153,7 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     items = keyed_items(project, exam.lesson, paper)
     lacks = lacking(nb, run.raised, reading.files)
     held = reading.held or (("other-release", said("other_release")) if strange else None)
-    known = Circumstances(language, paper, submission.student, submission.looked, held, lacks, bool(run.raised))
+    known = Circumstances(language, paper, submission.looked, held, lacks, bool(run.raised))
     scores, comments = mark_cells(nb, items, hidden, run.found(), known)
     state(nb).update(submission=submission.digest, accepted=submission.looked)
     state(nb).update(questions=exam.questions, paper=exam.paper(submission.student))

@@ -10,7 +10,7 @@ from course.core.units import format_points
 from grader.course import Course
 from grader.course.marks import Standing, standings
 from grader.handin.guard import guarded
-from grader.handin.papers import salt_of
+from grader.handin.papers import salts_of
 from grader.marking.step import STATE, notes, reasons
 from grader.project.names import LONGEST, fault, printable
 
@@ -85,7 +85,8 @@ def _judge(
     elif state.get("held"):
         outcome.points = None
         outcome.note("held", f"HELD BACK: {printable(state['said']['en'])}")
-        outcome.salt = salt_of(notebook) if state["held"] == "other-release" else ""
+        if state["held"] == "other-release":
+            outcome.salt = ", ".join(sorted(salts_of(notebook, state["answers"].values())))
     elif waiting:
         outcome.points = None
         outcome.note("by-hand", f"{BY_HAND} in formgrader: {', '.join(waiting)}")

@@ -49,6 +49,7 @@ class Overview(CourseStep):
         marks = [standing.cells.get(cell.metadata.nbgrader.grade_id, CellMark(None)) for cell in graded]
         rows = [_row(*one, state, word, language) for one in zip(graded, marks, strict=True)]
         held = state.get("held")
+        next_step = [pick(state["said"], language), *([word["again"]] if held in AGAIN else [])] if held else []
         resources["course_page"] = {
             "lang": {"en": "en", "zh": "zh-Hans"}[language],
             "css": css(CSS),
@@ -56,7 +57,7 @@ class Overview(CourseStep):
             "lesson": lesson,
             "student": student,
             "due": shown(due, self.course_timezone) if due else "",
-            "held": _next_step(state, word, language) if held else "",
+            "held": (" " if language == "en" else "").join(next_step),
             "lost": bool(held and state.get("lost")),  # the wrong file came: there is nothing of the student's to show
             "waits": any(row["waits"] for row in rows),
             "points": format_points(max(0.0, said["score"])),
@@ -80,12 +81,6 @@ class Overview(CourseStep):
             parts = [pick(texts.get(belief, belief), language), *([word["helps"].format(calls)] if calls else [])]
             ideas.append((" " if language == "en" else "").join(map(inline, parts)))
         return ideas
-
-
-def _next_step(state: dict, word: dict[str, str], language: str) -> str:
-    """What a student reads whose marks are held back."""
-    said = [pick(state["said"], language), *([word["again"]] if state["held"] in AGAIN else [])]
-    return (" " if language == "en" else "").join(said)
 
 
 def _row(cell: NotebookNode, mark: CellMark, state: dict, word: dict, language: str) -> Data:

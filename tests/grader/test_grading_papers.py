@@ -168,17 +168,17 @@ def test_a_notebook_of_another_release_is_held_and_a_class_of_them_can_be_marked
     for name in ("gus", "hal", "ida"):
         hand_in(old, Student(name))
         shutil.copytree(old.root / "submitted" / name, new.root / "submitted" / name)
-    bare = new.root / "submitted" / "hal" / LESSON / f"{NOTEBOOK}.ipynb"
-    notebook = json.loads(bare.read_text("utf-8"))
-    notebook["metadata"] = {}  # its first cell says it, too
-    bare.write_text(json.dumps(notebook), "utf-8")
+    this_year = json.loads((new.root / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_text("utf-8"))["metadata"]
+    for name, says in (("hal", {}), ("ida", this_year)):  # the first cell says it, too, and each answer
+        path = new.root / "submitted" / name / LESSON / f"{NOTEBOOK}.ipynb"
+        path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {"metadata": says}), "utf-8")
     found = autograde(new, LESSON, how=QUIET, say=lambda line: None)
     assert all(one.points is None and one.reason == "held" for one in found), "no zero"
-    assert all(len(one.problems) == 1 and "not made for this class" in one.problems[0] for one in found), "told once"
+    assert all(len(one.problems) == 1 and "in another course folder" in one.problems[0] for one in found), "told once"
     assert "made from another release, 3 (" in (said := summary(found))
     assert main(["feedback", LESSON, "--early", "--dir", str(new.root)]) == 0
     page = (new.root / "feedback" / "gus" / LESSON / f"{NOTEBOOK}.html").read_text("utf-8")
-    assert "not made for this class" in page and "right answer" not in page
+    assert "in another course folder" in page and "right answer" not in page
     (new.root / "papers.yaml").write_text(re.search(r"`(salts: .*?)`", said)[1], "utf-8")
     found = autograde(new, LESSON, how=QUIET, say=lambda line: None)
     assert [one.points for one in found] == [18, 18, 18]

@@ -124,6 +124,16 @@ def test_the_list_says_in_words_what_is_answered(sheet):
     assert '<th scope="col"' in html and "<caption" in html and "answered: b" in html
 
 
+def test_an_answer_given_in_another_class_is_none_of_this_paper(tmp_path):
+    for salt, said in (("last year", "1 of 2"), ("this year", "0 of 2")):
+        sheet = AnswerSheet("05_x", ITEMS, tmp_path)
+        sheet.salt, sheet.student = salt, "ada"
+        if salt == "last year":
+            sheet.record("05-c-one", Response(("b",)), START)
+        assert said in sheet_text(sheet)
+    assert "another class's paper" in sheet_text(sheet) and sheet.on_another("05-c-one")
+
+
 def test_every_answer_renews_one_display(sheet, monkeypatch):
     import IPython.display
 
