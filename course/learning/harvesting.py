@@ -26,9 +26,10 @@ LONGEST_ID = 100  # characters of an item or an option
 MOST_PARTS = 500_000  # lists and objects in one file; each takes hundreds of bytes of memory, however short its text
 LONGEST_LIST = 200_000  # characters
 TITLES = ("Answer sheet", "答题卡")
-ROW = re.compile(r"<code>([^<>\s]{1,100})</code></th>\s*<td[^>]{0,100}>✓ [^:：<]{1,20}[:：] ?([^<]{1,100})</td>")
+TAG, ROW_ENDS = re.compile(r"<[^<>]{0,1000}>"), re.compile(r"</?(?:tr|caption)\b", re.IGNORECASE)
 LINE = re.compile(
-    r"^  (\S{1,100}): (?:answered: |已作答：)(.{1,100}?)(?: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d)?$", re.MULTILINE
+    r"(?<!\S)(\S{2,100}?):? (?:\S )?(?:answered: ?|已作答： ?)(\S.{0,100}?)(?: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d|$)",
+    re.MULTILINE,
 )
 WHOSE = re.compile(
     r"· (?:Paper of ([^·]{1,200}?)\. \d+ of \d+ |([^·]{1,200}?) 的试卷。)"
@@ -112,12 +113,18 @@ def _lists(notebook: Any) -> list[str]:
         outputs = cell.get("outputs") if isinstance(cell, Mapping) else None
         for output in outputs if isinstance(outputs, list) else ():
             data = output.get("data") if isinstance(output, Mapping) else None
-            for kind in ("text/html", "text/plain") if isinstance(data, Mapping) and MIME not in data else ():
+            for kind in ("text/html", "text/plain") if isinstance(data, Mapping) else ():
                 text = data.get(kind)
                 text = "".join(text) if isinstance(text, list) and all(isinstance(one, str) for one in text) else text
                 if isinstance(text, str) and len(text) <= LONGEST_LIST and any(title in text for title in TITLES):
-                    found.append(text)
+                    found.append(_plain(text) if kind == "text/html" else text)
     return found[:MOST_SHEETS]
+
+
+def _plain(text: str) -> str:
+    """The rows of a list in HTML, each on a line."""
+    rows = (" ".join(html.unescape(TAG.sub(" ", f"<{row}")).split()) for row in ROW_ENDS.split(text))
+    return "\n".join(rows)
 
 
 def readable(notebook: Any, checkpoint: str | None) -> list[tuple[str, dict[str, Any]]]:
@@ -127,9 +134,10 @@ def readable(notebook: Any, checkpoint: str | None) -> list[tuple[str, dict[str,
     found = []
     for text in _lists(notebook):
         if checkpoint is None or checkpoint in text:
+            text = "\n".join(" ".join(line.split()) for line in text.splitlines())
             whose = WHOSE.search(text)
-            student = html.unescape(whose[1] or whose[2]) if whose else ""
-            for item, given in [*ROW.findall(text), *LINE.findall(text)][:MOST_ANSWERS]:
+            student = whose[1] or whose[2] if whose else ""
+            for item, given in LINE.findall(text)[:MOST_ANSWERS]:
                 words = [word.strip() for word in given.split(",")]
                 letters = all(re.fullmatch("[a-z]", word) for word in words)
                 number = None if letters else _number(given)
@@ -260,8 +268,10 @@ def harvest(notebook: Any, sidecar: str | None = None, checkpoint: str | None = 
         in_file, faults = read_sheet(sidecar, both("the file beside the notebook", "notebook 旁边的文件"), checkpoint)
         past = history_of(decoded(sidecar)) if in_file else []
         problems += faults
-    if not in_notebook and not in_file and (in_notebook := readable(notebook, checkpoint)):
-        n = len(latest(in_notebook))
+    there = {item for item, _ in (*in_notebook, *in_file)}
+    if listed := [(item, answer) for item, answer in readable(notebook, checkpoint) if item not in there]:
+        in_notebook += listed
+        n = len(latest(listed))
         problems.append(
             both(
                 f"Unconfirmed: {n} answer{' was' if n == 1 else 's were'} read from the list that the notebook shows, "

@@ -25,7 +25,10 @@ CROWDED = both(
 OTHER_CODE = both(
     "The file is not saved in plain UTF-8; it was read all the same.", "文件不是以纯 UTF-8 保存的；仍然照常读取。"
 )
-NOT_NOTEBOOK = both("The file is valid JSON but not a notebook.", "文件是合法的 JSON，但不是 notebook。")
+NOT_NOTEBOOK = both(
+    "The file is valid JSON but not a notebook, or one of a very old format.",
+    "文件是合法的 JSON，但不是 notebook，或者是很旧格式的 notebook。",
+)
 CELLS_LOST = both(
     "Some cells of the notebook could not be read and were left out.", "notebook 中有些单元格无法读取，已略去。"
 )

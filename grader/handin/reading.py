@@ -140,6 +140,8 @@ def read(files: Files, lesson: str, released: str) -> Reading:
     chosen, held = _choose(files, found, unread, wanted)
     notes = [("file", chosen.wrong)] if chosen is not None and chosen.wrong is not None else []
     answers, problems, sheet = _answers(files, chosen, lesson)
+    if problems and not answers and held is None:
+        held = "damaged", joined(problems[0], said("save_again"))
     return Reading(
         _notebook(chosen.content) if chosen is not None else nbformat.reads(released, as_version=4),
         chosen.name if chosen is not None else "",
@@ -345,11 +347,11 @@ def _sheets(files: Files, chosen: Candidate | None, lesson: str) -> list[str]:
     found, named = [], []
     for name, data in files.there.items():
         path = PurePosixPath(name)
-        if path.suffix.lower() != ".json" or ".ipynb" in path.name.lower():
+        if ".ipynb" in path.name.lower():
             continue
-        text = data.decode("utf-8", "replace")
+        text = data.decode(json.detect_encoding(data), "replace")
         exact = path.name == f"{lesson}.answers.json"
-        content = decoded(text) if b'"answers"' in data else None
+        content = decoded(text) if '"answers"' in text else None
         if isinstance(content, dict) and isinstance(content.get("answers"), dict):
             if content.get("checkpoint") == lesson or (exact and path.parent == folder):
                 found.append(((path.parent != folder, not exact, name), text))

@@ -143,6 +143,7 @@ def zipped(files: dict[str, bytes]) -> bytes:
 PACKINGS: dict[str, dict[str, Any]] = {  # path -> which part of the work lies there, bytes, or what is in a ZIP
     "alone": {NAME: "work"},
     "with-answers": {NAME: "work", ANSWERS: "answers"},
+    "answers-renamed": {NAME: "cleared", f"{ANSWERS}.txt": "answers"},
     "old-name": {f"{LESSON}.ipynb": "work"},
     "old-and-new": {NAME: "untouched", f"{LESSON}.ipynb": "work"},
     "with-its-lesson": {NAME: "work", f"{LESSON}.ipynb": "lesson"},

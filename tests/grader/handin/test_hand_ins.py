@@ -15,7 +15,7 @@ import pytest
 from nbformat.v4 import new_code_cell
 
 from course.core.i18n import set_language
-from course.learning.harvesting import harvest
+from course.learning.harvesting import MIME, harvest
 from course.learning.marking import Response
 from course.learning.sheet import AnswerSheet
 from grader.cli import main
@@ -100,7 +100,10 @@ def test_whatever_saved_it_and_however_it_is_packed_the_work_is_what_is_read(pro
         (lambda work: {ANSWERS: work.answers}, "wrong-file", "answers without its notebook"),
         (lambda work: {"empty.ipynb": b'{"cells": []}'}, "wrong-file", "a notebook without a cell"),
         (lambda work: {}, "wrong-file", "nothing that can be read"),
+        (lambda work: {f"{NAME}.lnk": b"L\0\0\0\1\x14\2\0"}, "wrong-file", "a shortcut to a file"),
         (lambda work: {NAME: b""}, "damaged", "was empty"),
+        (lambda work: {NAME: bytes(range(256)) * 50}, "damaged", "cannot be read as JSON"),
+        (lambda work: {NAME: json.dumps(work.cleared).encode(), ANSWERS: work.answers[:-99]}, "damaged", "answers in"),
         (lambda work: {NAME: json.dumps(work.notebook).encode()[:-400]}, "damaged", "ends in the middle"),
         (lambda work: {NAME: work.untouched, "x.rar": b"Rar!\x1a\7\1\0"}, "wrong-file", "with no work in it"),
         (
@@ -264,7 +267,7 @@ def released(project):
 def repaired(released, change):
     notebook = copy.deepcopy(released)
     change(notebook)
-    restore_cells(notebook, released, "en")
+    restore_cells(notebook, released, "en", {"90-t-contrast-answer": "contrast", "90-t-report-answer": "report"})
     graded = [grade_id(cell) for cell in notebook.cells if cell.metadata.get("nbgrader")]
     assert sorted(graded) == sorted(grade_id(cell) for cell in released.cells if grade_id(cell))
     for cell in notebook.cells:
@@ -297,7 +300,7 @@ WORK = "def contrast(low, high):\n    return 1\n"
     [
         (WORK, [None], WORK, False),  # None: as handed out, which would undo the work
         (None, [WORK], WORK, False),
-        (WORK, [WORK, "\n" + WORK], WORK, False),
+        (WORK, [WORK, "# done\n" + WORK], WORK, False),
         (WORK, ["print(contrast(1, 2))"], WORK, False),
         (None, ["print('mine')", WORK], WORK, False),
         (WORK, [WORK.replace("1", "2")], WORK, True),
@@ -317,14 +320,26 @@ def test_of_an_answer_cell_that_is_there_twice_the_one_with_work_counts_and_two_
         original.source = own or original.source
 
     notebook, said = repaired(released, paste)
-    assert reasons(notebook) == ["copied"] and "`90-t-contrast-answer`" in said
+    assert twice or (reasons(notebook) == ["copied"] and "`90-t-contrast-answer`" in said)
     assert state(notebook)["twice"] == (["90-t-contrast-answer"] if twice else [])
     assert twice or cell_of(notebook, "90-t-contrast-answer").source.strip() == counts.strip()
-    held = why_held(notebook, {}, 0, "ada")
+    held = why_held(notebook, {}, 0, None)
     assert (held[0] == "two-cells" and "`90-t-contrast-answer`" in held[1]["zh"]) if twice else held is None
     sources = [cell.source for cell in notebook.cells]
-    assert twice or sum("NotImplementedError" in source for source in sources) == 0
+    assert twice or "NotImplementedError" not in [source for source in sources if "def contrast" in source][-1]
     assert all(source is None or source in sources for source in copies), "nothing a student wrote is gone"
+
+
+@pytest.mark.parametrize("parts", [["a = 1\nb = a", "report = {'a': b}"], ["report = {}", "report['a'] = 1", "report"]])
+def test_the_parts_of_an_answer_cell_that_was_split_all_run_where_they_stand(released, parts):
+    def split(notebook):
+        place = notebook.cells.index(cell_of(notebook, "90-t-report-answer"))
+        notebook.cells[place : place + 1] = (copy.deepcopy(notebook.cells[place]) for _ in parts)
+        for number, source in enumerate(parts):
+            notebook.cells[place + number].update(id=f"part-{number}", source=source)
+
+    notebook, _ = repaired(released, split)
+    assert [cell.source for cell in notebook.cells if cell.source in parts] == parts and not state(notebook)["twice"]
 
 
 @pytest.mark.parametrize(
@@ -333,6 +348,7 @@ def test_of_an_answer_cell_that_is_there_twice_the_one_with_work_counts_and_two_
         ("90-t-contrast", "def distinct(things):\n    return len(set(things))"),
         ("90-t-report", "import torch"),
         ("90-c-single", "my_notes = 1"),
+        ("90-c-single", WORK.strip()),  # above the answer cell as it was handed out, which would undo it
     ],
 )
 @pytest.mark.parametrize("keeps", [True, False])
@@ -345,6 +361,7 @@ def test_what_stands_in_a_locked_cell_becomes_a_cell_of_its_own_before_it(releas
     place = next(n for n, cell in enumerate(notebook.cells) if grade_id(cell) == identity)
     assert notebook.cells[place - 1].source == wrote and not notebook.cells[place - 1].metadata.get("nbgrader")
     assert reasons(notebook) == ["locked"] and f"`{identity}`" in said
+    assert wrote != WORK.strip() or [one for one in notebook.cells if "def contrast" in one.source][-1].source == wrote
     data = json.loads(text_of(released))
     cell = next(cell for cell in data["cells"] if cell["id"] == identity)
     cell["source"] = wrote
@@ -359,6 +376,7 @@ def test_what_stands_in_a_locked_cell_becomes_a_cell_of_its_own_before_it(releas
         (lambda notebook: [cell.update(id=f"new-{number}") for number, cell in enumerate(notebook.cells)], []),
         (lambda notebook: notebook.cells.clear(), ["missing"]),
         (lambda notebook: cell_of(notebook, "90-c-order").metadata.nbgrader.update(points=3), []),
+        (lambda notebook: cell_of(notebook, "90-t-report").update(source='\ncheck("90-t-report")  \n'), []),
         (lambda notebook: cell_of(notebook, "90-t-contrast").update(cell_type="markdown", source="1.0"), ["locked"]),
         (lambda notebook: cell_of(notebook, "90-t-contrast").metadata.update(nbgrader="text"), ["metadata"]),
     ],
@@ -379,7 +397,7 @@ def test_what_was_handed_in_stays_and_stock_nbgrader_finds_a_notebook_of_its_nam
     data = {"broken": b"{broken", "empty": b"", "sound": text_of(released).encode()}[sent]
     folder = tmp_path / "submitted" / "ada" / LESSON
     folder.mkdir(parents=True)
-    (folder / f"{LESSON}.answers.json").write_text("kept")
+    (folder / "data.csv").write_text("kept")
     (folder / "timestamp.txt").write_text("2026-04-01 10:00:00 UTC")
     (folder / name).write_bytes(data)
     text = text_of(checkpoint_notebook(project, LESSON, "en"))
@@ -415,12 +433,18 @@ def test_answers_are_read_from_the_list_when_a_program_dropped_the_data(tmp_path
     for identity, response in given.items():
         made.record(identity, response)
     bundle = made.bundle()
-    for kind in ("text/html", "text/plain"):
-        content = {"cells": [{"outputs": [{"data": {kind: bundle[kind].splitlines(keepends=True)}}]}]}
+    for kind, mangled in (
+        ("text/html", lambda text: text.replace("<t", "\r\n<t").replace("✓", "&#10003;").replace("</th>", "</td>")),
+        ("text/plain", lambda text: text.replace("\n  ", "\r\n")),
+        ("text/html", str),
+        ("text/plain", str),
+    ):
+        damaged = {} if mangled is str else {MIME: '{"answers": '}
+        content = {"cells": [{"outputs": [{"data": {kind: mangled(bundle[kind]).splitlines(True), **damaged}}]}]}
         found, problems = harvest(content, None, LESSON)
         assert {item: (one["options"], one["number"], one.get("student", "")) for item, one in found.items()} == {
             item: ([*one.options], one.number, student) for item, one in given.items()
         }
-        assert len(problems) == 1 and problems[0]["en"].startswith("Unconfirmed: 3 answers")
+        assert len(problems) == 1 + len(damaged) and problems[-1]["en"].startswith("Unconfirmed: 3 answers")
     assert harvest(content, dumped(sheet(*RIGHT)).decode(), LESSON)[1] == [], "the file beside it is better"
     assert harvest({"cells": [{"outputs": [{"data": bundle}]}]}, None, LESSON)[1] == []

@@ -53,6 +53,8 @@ CASES = (
     Hostile("nests-a-page", harm="from IPython.display import HTML, display\ndisplay(HTML('<div>' * 40_000))"),
     Hostile(
         "scripts-in-answer-names",
+        points=None,
+        verdict="look",
         says="damaged",
         files={ANSWERS: dumped(sheet(answers={"<script src=//x.y></script>": 7, "\x1b[2J\u202e": 7, "\ud800": 7}))},
     ),
