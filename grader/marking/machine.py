@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 from nbformat import NotebookNode
 
 from course.core.i18n import Text, both
+from grader.handin.files import Files
 from grader.marking.said import say
 
 DEVICE = re.compile(
@@ -65,10 +66,10 @@ class Raised:
         return f"{self.name}: {self.message}" if self.message else self.name
 
 
-def lacking(nb: NotebookNode, raised: Mapping[int, Raised], files: Mapping[str, bytes]) -> Text | None:
+def lacking(nb: NotebookNode, raised: Mapping[int, Raised], files: Files) -> Text | None:
     """Why cells stopped that would have run on the student's machine, as a sentence; None where there are none.
 
-    raised: index of a cell -> how it ended; a function of one that ran may stop later. files: those in the working folder.
+    raised: index of a cell -> how it ended; a function of one that ran may stop later. files: the working folder's.
     """
     ended = {n: raised.get(n, Raised("AttributeError")) for n, cell in enumerate(nb.cells) if cell.cell_type == "code"}
     why = {index: _why(error, nb.cells[index].source, _python(nb), files) for index, error in ended.items()}
@@ -76,19 +77,18 @@ def lacking(nb: NotebookNode, raised: Mapping[int, Raised], files: Mapping[str, 
     return both("; ".join(one["en"] for one in said[:3]), "；".join(one["zh"] for one in said[:3])) if said else None
 
 
-def _why(error: Raised, source: str, python: tuple[int, ...], files: Mapping[str, bytes]) -> Text | None:
+def _why(error: Raised, source: str, python: tuple[int, ...], files: Files) -> Text | None:
     if error.name == "ModuleNotFoundError" and (found := MODULE.search(error.message)):
-        name = found[1]
-        if name.split(".")[0] not in {PurePosixPath(path).parts[0].removesuffix(".py") for path in files}:
-            return say("machine.module", name=name)
-    named = any(_may_read(since, python) and names.search(source) for since, names in NEWER_NAMES)
-    if named or (error.name in ("SyntaxError", "IndentationError") and _may_be_newer(error, source, python, files)):
+        if found[1].split(".")[0] not in {PurePosixPath(path).parts[0].removesuffix(".py") for path in files.there}:
+            return say("machine.module", name=found[1])
+    for name in files.unread if error.name == "FileNotFoundError" else ():
+        if re.search(rf"['/]{re.escape(PurePosixPath(name).name)}'$", error.message):
+            return say("machine.file", name=name, why=files.unread[name])
+    newer = error.name in ("SyntaxError", "IndentationError") and _may_be_newer(error, source, python, files.there)
+    if newer or any(_may_read(since, python) and names.search(source) for since, names in NEWER_NAMES):
         return say("machine.python", version=f" {'.'.join(map(str, python))}" if python else "", here=HERE)
-    if DEVICE.search(error.message):
-        return say("machine.device")
-    if NEWER_LIBRARY.search(error.message):
-        return say("machine.torch")
-    return None
+    kinds = {"device": DEVICE, "torch": NEWER_LIBRARY}.items()
+    return next((say(f"machine.{kind}") for kind, said in kinds if said.search(error.message)), None)
 
 
 def _may_be_newer(error: Raised, source: str, python: tuple[int, ...], files: Mapping[str, bytes]) -> bool:

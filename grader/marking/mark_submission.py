@@ -21,7 +21,7 @@ from course.core.catalog import checkpoint_names
 from grader.course import released_text
 from grader.handin.answers import keyed_items
 from grader.handin.papers import answered_papers, other_salts, paper_of, papers_answered, released_salt, salts_of
-from grader.handin.reading import Reading, Submission, read
+from grader.handin.reading import Files, Reading, Submission, read
 from grader.handin.sentences import said
 from grader.marking.machine import lacking
 from grader.marking.mark_cells import Circumstances, mark_cells
@@ -151,7 +151,7 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     run.go(shared(), working_files(reading.files, exam, released))
     nb, _ = LimitOutput().preprocess(nb, {})
     items = keyed_items(project, exam.lesson, paper)
-    lacks = lacking(nb, run.raised, reading.files)
+    lacks = lacking(nb, run.raised, Files(reading.files, submission.files.unread))
     held = reading.held or (("other-release", said("other_release")) if strange else None)
     known = Circumstances(language, paper, submission.looked, held, lacks, bool(run.raised))
     scores, comments = mark_cells(nb, items, hidden, run.found(), known)

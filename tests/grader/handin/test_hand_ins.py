@@ -203,6 +203,7 @@ def test_files_that_belong_together_stay_together_and_the_machine_that_marks_cos
     course = class_of(tmp_path, project)
     cases = {  # name -> how the student's cell begins, points, what is said
         "helper": ("from helpers import twice\nassert open('data/a.csv').read() == '1'\n", 13, ""),
+        "large": ("open('data/big.bin')\n", None, "`hw.zip/hw/data/big.bin`, which was not taken: too large"),
         "colab": ("from google.colab import files\n", None, "`google.colab`"),
         "gpu": ("import torch\ntorch.zeros(1, device='cuda')\n", None, "device that this machine lacks"),
         "mac": ("import torch\ntorch.zeros(1, device='mps')\n", None, "device that this machine lacks"),
@@ -217,6 +218,7 @@ def test_files_that_belong_together_stay_together_and_the_machine_that_marks_cos
         if name == "newer":
             work.notebook["metadata"]["language_info"] = {"name": "python", "version": "3.99.1"}
         beside = {"hw/helpers.py": b"def twice(x): return 2 * x\n", "hw/data/a.csv": b"1"} if name == "helper" else {}
+        beside |= {"hw/data/big.bin": bytes(21 << 20)} if name == "large" else {}
         folder = tmp_path / "in" / name
         folder.mkdir(parents=True)
         (folder / "hw.zip").write_bytes(zipped({f"hw/{NAME}": json.dumps(work.notebook).encode(), **beside}))
@@ -302,7 +304,6 @@ WORK = "def contrast(low, high):\n    return 1\n"
         (None, [WORK], WORK, False),
         (WORK, [WORK, "# done\n" + WORK], WORK, False),
         (WORK, ["print(contrast(1, 2))"], WORK, False),
-        (None, ["print('mine')", WORK], WORK, False),
         (WORK, [WORK.replace("1", "2")], WORK, True),
         (None, [WORK, WORK.replace("1", "2")], WORK, True),
         (WORK, [WORK.replace("return 1", "return 1\n    # YOUR CODE HERE\n    raise NotImplementedError")], WORK, True),
@@ -347,7 +348,6 @@ def test_the_parts_of_an_answer_cell_that_was_split_all_run_where_they_stand(rel
     [
         ("90-t-contrast", "def distinct(things):\n    return len(set(things))"),
         ("90-t-report", "import torch"),
-        ("90-c-single", "my_notes = 1"),
         ("90-c-single", WORK.strip()),  # above the answer cell as it was handed out, which would undo it
     ],
 )

@@ -346,7 +346,7 @@ def held(source: str, python: str) -> bool:
     except SyntaxError as stopped:
         raised = {0: Raised("SyntaxError", f"{stopped.msg} (cell, line 1)")}
     nb = new_notebook(cells=[new_code_cell(source)], metadata={"language_info": {"name": "python", "version": python}})
-    return lacking(nb, raised, {}) is not None
+    return lacking(nb, raised, Files()) is not None
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads most of these itself")
