@@ -8,15 +8,11 @@ from datetime import timedelta
 
 import pytest
 
-import course
 from course.core.plain_text import text_of
-from course.core.records import Record
-from course.experiment import base
 from course.learning.bets import Level, levels, placed_bets, returns
 from course.learning.entry import Entry, stamp
 from course.learning.progress import summary
 from course.questions.bank import Bank
-from course.verbs import state
 from course.verbs.bets import bets_page
 from course.verbs.progress import progress_html
 from tests.course.learning.test_quiz_log import START
@@ -50,11 +46,6 @@ def bet(choice="b", day=0, confidence=3):
 
 def told(*bets):
     return text_of(bets_page(*bets))
-
-
-def local(moment):
-    """The day of a moment as it is shown: where the learner is."""
-    return f"{moment.astimezone():%Y-%m-%d}"
 
 
 def came(option, day=1, record="live 2026-03-02T09:00:00Z Xeon"):
@@ -122,52 +113,3 @@ def test_progress_tells_done_due_and_ready(bank):
     assert fifth.ready and fifth.started and not fifth.done and fifth.solved == 1 and fifth.due == 1
     assert not fourth.started and not fourth.ready and found.due == 1
     assert all(words in progress_html(found) for words in ("looks ready", "in progress", "not started"))
-
-
-# --- the verbs ---
-
-
-@pytest.fixture
-def kernel(monkeypatch):
-    monkeypatch.setattr(state, "now", state.State(lesson=None))
-    monkeypatch.setenv("COURSE_TEXT", "1")
-    monkeypatch.setenv("COURSE_DEBUG", "1")
-    return state.now
-
-
-def test_bets_after_a_real_settlement_and_review_a_week_later(kernel, monkeypatch, capsys):
-    course.answer("05-bet-race", "a", confidence=3)
-    experiment = base.get("05-toy-race")
-    record = Record(
-        experiment.name,
-        experiment.version,
-        experiment.lesson,
-        {"device_name": "Xeon"},
-        [{"schedule": "one size", "verdict": "same"}, {"schedule": "always new", "verdict": "slower"}],
-    )
-    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None, replay=False: record)
-    course.observe("05-toy-race")
-    course.bets()
-    said_now = capsys.readouterr().out
-    assert f"◌ lost recorded {record.created[:10]} on Xeon" in said_now and "the whole run shorter?" in said_now
-    assert "You won 0 of 1 bet." in said_now and "(certain)" in said_now
-    course.review()
-    assert "05-bet-race" not in capsys.readouterr().out
-    week_later = log_moved_back(kernel.log, 8)
-    course.review()
-    again = capsys.readouterr().out
-    assert "You bet on this on" in again and week_later in again
-    course.answer("05-bet-race", "c", confidence=2)
-    assert "🎯" in capsys.readouterr().out
-    course.review()
-    assert "05-bet-race" not in capsys.readouterr().out
-
-
-def log_moved_back(log, days):
-    """Make everything in the log older; returns the day of the bet."""
-    entries = log.entries()
-    moved = [replace(one, time=stamp(one.when - timedelta(days=days))) for one in entries]
-    from course.learning.entry import to_line
-
-    log.path.write_bytes(b"".join(map(to_line, moved)))
-    return local(moved[0].when)

@@ -71,17 +71,6 @@ def test_a_clock_set_back_leaves_the_last_answer_the_last(bank, log, monkeypatch
     assert log.entries()[0].item == "05-many", "other questions keep the time of the clock"
 
 
-def test_answers_are_marked_logged_and_remembered(bank, log):
-    assert submit(bank["05-one"], Response(("a",), None, 3), log).state == "incorrect"
-    assert submit(bank["05-one"], Response(("b",), None, 1), log).state == "correct"
-    assert earlier(bank["05-one"], log).options == ("b",) and log.entries()[-1].points == 1
-    assert earlier(bank["05-many"], log) is None
-    for options in ((), ("z",), ("a", "b")):
-        with pytest.raises(AnswerError):
-            submit(bank["05-one"], Response(options), log)
-    assert len(log.entries()) == 2
-
-
 def test_a_bet_locks_and_is_settled_once(bank, log):
     item = bank["05-wager"]
     assert settle(item, "a", log).state == "not attempted"
