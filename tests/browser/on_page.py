@@ -118,15 +118,6 @@ class CardOnPage:
             self.page.keyboard.press("Tab")
         raise AssertionError(f"Tab never reaches {selector} of {self.item.id}")
 
-    def height_above_feedback(self) -> float:
-        """Pixels, all read at one moment, once three readings in a row are the same: the kernel may still be drawing the card."""
-        read = "(bar, box) => bar.getBoundingClientRect().bottom - box.getBoundingClientRect().top"
-        found: list[float] = []
-        while len(found) < 3 or len({*found[-3:]}) > 1:
-            found.append(self.bar.evaluate(read, self.box.element_handle()))
-            self.page.wait_for_timeout(50)
-        return found[-1]
-
     def told(self) -> str:
         return self.feedback.inner_text()
 
