@@ -99,8 +99,8 @@ def tries(daily: int, thorough: int) -> list:
 
 
 def hurried(code: str) -> str:
-    """The same code, which gives six seconds to a trial of switches, which starts processes, and three to a race."""
-    return re.sub(r"\bmax_time=\d{2,}\b", "max_time=3", re.sub(r"\bbudget=\d{2,}\b", "budget=6", code))
+    """The same code, which gives twelve seconds to a trial of switches, which starts processes, and three to a race."""
+    return re.sub(r"\bmax_time=\d{2,}\b", "max_time=3", re.sub(r"\bbudget=\d{2,}\b", "budget=12", code))
 
 
 def loaded_by(code: str) -> set[str]:
