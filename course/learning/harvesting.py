@@ -112,7 +112,7 @@ def _lists(notebook: Any) -> list[str]:
     for cell in cells if isinstance(cells, list) else ():
         outputs = cell.get("outputs") if isinstance(cell, Mapping) else None
         for output in outputs if isinstance(outputs, list) else ():
-            data = output.get("data") if isinstance(output, Mapping) else None
+            data = output.get("data", {"text/plain": output.get("text")}) if isinstance(output, Mapping) else None
             for kind in ("text/html", "text/plain") if isinstance(data, Mapping) else ():
                 text = data.get(kind)
                 text = "".join(text) if isinstance(text, list) and all(isinstance(one, str) for one in text) else text

@@ -438,9 +438,12 @@ def test_answers_are_read_from_the_list_when_a_program_dropped_the_data(tmp_path
         ("text/plain", lambda text: text.replace("\n  ", "\r\n")),
         ("text/html", str),
         ("text/plain", str),
+        ("stream", str),
     ):
         damaged = {} if mangled is str else {MIME: '{"answers": '}
-        content = {"cells": [{"outputs": [{"data": {kind: mangled(bundle[kind]).splitlines(True), **damaged}}]}]}
+        output = {"data": {kind: mangled(bundle.get(kind, "")).splitlines(True), **damaged}}
+        output = {"output_type": kind, "text": bundle["text/plain"]} if kind == "stream" else output
+        content = {"cells": [{"outputs": [output]}]}
         found, problems = harvest(content, None, LESSON)
         assert {item: (one["options"], one["number"], one.get("student", "")) for item, one in found.items()} == {
             item: ([*one.options], one.number, student) for item, one in given.items()
