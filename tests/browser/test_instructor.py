@@ -15,7 +15,7 @@ from grader.release.run import release
 from grader.reporting.give_out import feedback
 from tests.browser.conftest import Lab, comes_to
 from tests.support.grading_class import hand_in_class
-from tests.support.grading_corpus.base import ANSWERS, Hostile, dumped, hand_in, sheet
+from tests.support.grading_corpus.base import ANSWERS, Hostile, answer, dumped, hand_in, sheet
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 STUDENT, TASK = "partly-0", "90-t-contrast"
@@ -177,9 +177,8 @@ def pages(tmp_path_factory):
     course = Course(root)
     release(course, LESSON)
     released = nbformat.read(root / "release" / LESSON / f"{NOTEBOOK}.ipynb", as_version=4)
-    case = Hostile(
-        "eve", harm=SHOW, change=tamper, files={ANSWERS: dumped(sheet(answers={f"<script>{MARK}</script>": 7}))}
-    )
+    given = {f"<script>{MARK}</script>": 7, "90-c-single": answer("90-c-single", "a")}
+    case = Hostile("eve", harm=SHOW, change=tamper, files={ANSWERS: dumped(sheet(answers=given))})
     hand_in(case, released, root / "submitted" / "eve" / LESSON, {})
     (outcome,) = autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)
     assert outcome.points == 6

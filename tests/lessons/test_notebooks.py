@@ -2,7 +2,7 @@
 
 Here their experiments are told from recordings (they run live in the tests of their lessons), and what measures for as long as it
 is told does so for some seconds. Lessons take turns: one in English, the next in Chinese; their kernels come from
-`tests.support.warm_kernel`. Among the long tests every notebook runs in the other language too, and every English one measures for
+`tests.support.warm_kernel`. Among the long tests every notebook runs in the other language too, that of the tools in both, and every English one measures for
 itself, as with a learner, in a kernel that Jupyter starts.
 """
 
@@ -38,9 +38,9 @@ NOTEBOOKS = [
     for language in LANGUAGES
     if kind == "lessons" or lesson.checkpoint
 ] + [
-    notebook(language, f"{kind}/{name}", "zh")
+    notebook(language, f"{kind}/{name}", daily)
     for language in LANGUAGES
-    for kind in ("tools", "projects")
+    for kind, daily in (("tools", "none"), ("projects", "zh"))
     for name in getattr(Project(), kind)()
 ]
 
