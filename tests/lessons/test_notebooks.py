@@ -2,8 +2,8 @@
 
 Here their experiments are told from recordings (they run live in the tests of their lessons), and what measures for as long as it
 is told does so for some seconds. Lessons take turns: one in English, the next in Chinese; their kernels come from
-`tests.support.warm_kernel`. Among the long tests every notebook runs in the other language too, that of the tools in both, and every English one measures for
-itself, as with a learner, in a kernel that Jupyter starts.
+`tests.support.warm_kernel`. Among the long tests every notebook runs in the other language too, that of the tools in both, and every
+English one measures for itself, as with a learner, in a kernel that Jupyter starts.
 """
 
 from __future__ import annotations
