@@ -21,8 +21,8 @@ def listed(only: str = "") -> str:
     """The commands, all or those under one heading, with what they do in both languages."""
     lines = []
     for when, those in COMMANDS.items():
-        rows = [f"  {name:<22}{one['en']:<52}{one['zh']}" for name, one in those.items()]
-        lines += ["", when, *rows] * (only in ("", when))
+        if only in ("", when):
+            lines += ["", when, *(f"  {name:<22}{one['en']:<52}{one['zh']}" for name, one in those.items())]
     return "\n".join([*lines, "", USAGE])
 
 

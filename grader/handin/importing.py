@@ -28,8 +28,7 @@ from grader.project.names import groups, printable
 
 INCOMING = "submitted/.import"  # no student's name begins with a dot
 FOLDER = "imported"  # of the course directory: where each hand-in lay in its archive, for give-back
-# What may be work, of nobody's.
-HAND_IN = re.compile(r"\.ipynb|(?<!^index)\.(zip|rar|7z|tar|gz|html?|pdf)$", re.IGNORECASE)
+HAND_IN = re.compile(r"\.ipynb|(?<!^index)\.(zip|rar|7z|tar|gz|html?|pdf)$", re.IGNORECASE)  # may be work
 TIME = re.compile(r"(?<!\d)(20\d\d)[-_]?(\d\d)[-_]?(\d\d)[-_T ]?(\d\d)[-_:]?(\d\d)[-_:]?(\d\d)")
 DIGITS = re.compile(r"\d+")
 Group = tuple[PurePosixPath, list[tuple[str, Entry]]]  # where a hand-in lies, and its files by their own paths

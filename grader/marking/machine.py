@@ -71,9 +71,11 @@ def lacking(nb: NotebookNode, raised: Mapping[int, Raised], files: Files) -> Tex
 
     raised: index of a cell -> how it ended; a function of one that ran may stop later. files: the working folder's.
     """
-    ended = {n: raised.get(n, Raised("AttributeError")) for n, cell in enumerate(nb.cells) if cell.cell_type == "code"}
-    why = {index: _why(error, nb.cells[index].source, _python(nb), files) for index, error in ended.items()}
-    said = [say("machine.cell", number=n + 1, why=one, line=ended[n].line[:150]) for n, one in why.items() if one]
+    said, python = [], _python(nb)
+    for number, cell in enumerate(nb.cells):
+        error = raised.get(number, Raised())
+        if cell.cell_type == "code" and (why := _why(error, cell.source, python, files)):
+            said.append(say("machine.cell", number=number + 1, why=why, line=(error.line or cell.source)[:150]))
     return both("; ".join(one["en"] for one in said[:3]), "；".join(one["zh"] for one in said[:3])) if said else None
 
 

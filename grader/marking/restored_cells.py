@@ -21,8 +21,7 @@ from grader.marking.step import grade_id, note, state
 
 BINDS = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 NO_CODE = re.compile(r"%%.*|#*")  # what timed or disabled a locked cell
-# Points may be those of an earlier release.
-FIXED = ("grade", "grade_id", "locked", "solution", "task", "schema_version")
+FIXED = ("grade", "grade_id", "locked", "solution", "task", "schema_version")  # points may be older
 
 
 def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str, names: Mapping[str, str]) -> None:
@@ -43,7 +42,8 @@ def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str,
         original = (works or cells)[0]
         for extra in (cell for cell in cells if cell is not original):
             extra.metadata.pop("nbgrader", None)
-            changed["copied"] += [identity] if identity not in twice else []
+            if identity not in twice:
+                changed["copied"].append(identity)
         own = "" if right.metadata.nbgrader.solution else original.source.replace(right.source, "").strip()
         make = new_code_cell if original.cell_type == "code" else new_markdown_cell
         for kind in _restore(original, right):
@@ -124,7 +124,8 @@ def _restore(cell: NotebookNode, released: NotebookNode) -> list[str]:
         cell.update(outputs=[], execution_count=None)
         cell.pop("attachments", None)
     if not right.solution:
-        changed += ["locked"] if cell.source.strip() != released.source.strip() else []
+        if cell.source.strip() != released.source.strip():
+            changed.append("locked")
         cell.source = released.source
     return changed
 
