@@ -53,6 +53,13 @@ CASES = (
         files={ANSWERS: dumped(sheet(RIGHT[0]))},
     ),
     Hostile(
+        "answers-of-another-checkpoint",
+        points=None,
+        verdict="look",
+        says="another checkpoint",
+        files={ANSWERS: dumped(sheet(*RIGHT, checkpoint="05_cudnn_benchmark"))},
+    ),
+    Hostile(
         "answers-from-a-newer-version",
         points=13,
         says="newer course version",

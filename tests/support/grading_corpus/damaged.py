@@ -10,7 +10,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from tests.support.grading_corpus.base import ANSWERS, RIGHT, Hostile, cell_of, dumped, sheet
+from tests.support.grading_corpus.base import ANSWERS, RIGHT, SOLVED, Hostile, cell_of, dumped, sheet
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
 
 ANSWERED = {ANSWERS: dumped(sheet(*RIGHT))}
@@ -60,6 +60,11 @@ def swapped(notebook: NotebookNode) -> None:
 def locked_edited(notebook: NotebookNode) -> None:
     for identity in ("90-c-single", "90-t-contrast", "90-t-report"):
         cell_of(notebook, identity).source = "3.0"
+
+
+def answer_moved(notebook: NotebookNode) -> None:
+    notebook.cells.remove(cell_of(notebook, "90-t-contrast-answer"))
+    notebook.cells.insert(0, new_code_cell(SOLVED, id="elsewhere"))
 
 
 def linked_folder(folder: Path) -> None:
@@ -247,6 +252,7 @@ CASES = (
     Hostile("grade-ids-swapped", says="restored", change=swapped),
     Hostile("locked-cells-edited", says="restored", change=locked_edited),
     Hostile("reordered", change=lambda nb: nb.cells.reverse()),
+    Hostile("answer-cell-moved", says="put back", change=answer_moved),
     Hostile("notebook-is-a-pipe", points=None, verdict="look", says="nothing that can be read", place=fifo_notebook),
     Hostile("link-to-the-best", points=None, verdict="look", says="a link to another file", place=linked_notebook),
     Hostile("folder-is-a-link", points=None, verdict="look", says="a link to another file", place=linked_folder),
