@@ -102,7 +102,7 @@ def test_whatever_saved_it_and_however_it_is_packed_the_work_is_what_is_read(pro
         (lambda work: {"empty.ipynb": b'{"cells": []}'}, "wrong-file", "a notebook without a cell"),
         (lambda work: {}, "wrong-file", "nothing that can be read"),
         (lambda work: {f"{NAME}.lnk": b"L\0\0\0\1\x14\2\0"}, "wrong-file", "a shortcut to a file"),
-        (lambda work: {NAME: gzip.compress(text_of(work.notebook).encode())}, "damaged", "a packed file"),
+        (lambda work: {NAME: gzip.compress(work.untouched)}, "wrong-file", "a packed file"),
         (lambda work: {NAME: b'{"nbformat": 3, "worksheets": [{"cells": []}]}'}, "damaged", "a very old format"),
         (lambda work: {NAME: b""}, "damaged", "was empty"),
         (lambda work: {NAME: bytes(range(256)) * 50}, "damaged", "cannot be read as JSON"),
